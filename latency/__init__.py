@@ -1,1 +1,1 @@
-"""What a turn cost, whether that is allowed, and how it is known: reads recordings and runs, never drives anything."""
+"""Latency of turns, measured in recordings, and the limits on it: reads runs, never drives anything."""

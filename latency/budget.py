@@ -1,4 +1,7 @@
-"""The budget of a turn: how its 800 ms are shared among the stages, and the deadline that follows."""
+"""The budget of a turn: how its 800 ms are shared among the stages, and the deadline that follows.
+
+And the limits by which every run is judged: what is too early, unexplained, late, or too little to be a figure.
+"""
 
 from dataclasses import dataclass, fields
 from typing import Literal
@@ -21,8 +24,30 @@ labelled human clips on Silero, each at four positions of its windows, the media
 FLOOR_GUARD = 0.03
 """Seconds a deadline leaves between the fast tier's 95th percentile and itself."""
 
+EARLY = 0.2
+"""Seconds after the user's end; an answer that is heard sooner is early. EVA, ServiceNow's benchmark, counts it so."""
+TALKED_ON = 1.5
+"""Seconds after the user's onset; a bot that is heard for longer, and then comes to its end, has ignored the user."""
+UNEXPLAINED = 0.02
+"""Seconds; a turn with more latency that its marks do not explain is flagged."""
+LATE_FRAME_MS = 20.0
+"""A turn with an audio frame sent later than this is flagged."""
+SHORTEST_STALL_MS = 20.0
+"""A shorter delay of the event loop is not recorded: it is one frame of audio, which the jitter buffer hides."""
+
+LATE_SHARE_ALLOWED = 0.02
+"""The share of audio frames that may be late; a run with more is refused."""
+CLOCK_DRIFT_ALLOWED = 0.001
+CARD_DRIFT_ALLOWED = 0.05
+"""Of a sound card, whose clock is followed; what it drops out, a virtual one on a busy machine 3 %, counts as drift."""
+
+P95_NEEDS = 20
+"""Turns that a 95th percentile needs to be judged: with fewer it lies next to the maximum."""
+P99_NEEDS = 100
+INTERVAL_NEEDS = 8
+
 Limit = Literal["llm", "turn", "floor"]
-"""What sets a deadline: the LLM share of the budget, what the turn has left of its total, or the fast tier's floor."""
+"""The limit that sets a deadline: the LLM's share of the budget, the rest of its total, or the fast tier's floor."""
 Stage = Literal["endpointing", "transcription", "llm", "synthesis", "transport"]
 """A share of the budget, by its field's name."""
 
@@ -43,7 +68,7 @@ class Budget:
     endpointing: float = 0.2
     """Silence before the end of the turn is declared."""
     transcription: float = 0.02
-    """What the recogniser needs beyond endpointing."""
+    """The time of the recogniser beyond endpointing."""
     llm: float = LLM_LIMIT
     """From the turn commit to the first speakable clause."""
     synthesis: float = 0.06
@@ -88,7 +113,7 @@ class Deadline:
 
     at: float
     limit: Limit = "llm"
-    """What set it."""
+    """The limit that set it."""
     charged: Stage | None = None
     """The stage that exceeded its share most, if the floor had to be used; else None."""
     due: float | None = None
@@ -106,7 +131,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """What is known when a turn is committed; instants and durations in seconds, None when unknown.
+    """Knowledge about a turn when it is committed; instants and durations in seconds, None when unknown.
 
     An unknown percentile counts as the stage's share, and so does transport, which the server cannot measure. Without
     `speech_end` the turn's total sets no limit: the model is being asked again after a tool, or the user did not speak.

@@ -25,7 +25,7 @@ from latency.command_line import (
     unusable,
 )
 from latency.record.run import Run, RunError, newest
-from latency.report.thresholds import Threshold, ThresholdError
+from latency.report.checks import Check, CheckError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -49,9 +49,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     A run whose latencies are refused, or in which no turn was answered, has no data; if no turn was answered because a
     component failed, the status is 4.
 
-    Args:
-        argv: Arguments after the program's name; those of the process when None.
-
     Raises:
         SystemExit: For `--help` and `--version` (0) and for arguments that are refused (2).
     """
@@ -64,7 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    leading, rest = _split(argv)
+    first = next((index for index, word in enumerate(argv) if not word.startswith("-")), len(argv))
+    leading, rest = list(argv[:first]), list(argv[first:])
     if not rest:
         parser = _parser(with_registered=True)
         parser.parse_args(leading)
@@ -73,7 +71,9 @@ def _run(argv: Sequence[str]) -> int:
     # An option before the command counts as one after it.
     name, arguments = rest[0], [*leading, *rest[1:]]
     if name != "report" and name not in BUILT_IN:
-        return _registered(name, arguments)
+        if name not in (commands := _commands()):
+            return _refuse(no_command(name, ["report", *BUILT_IN, *sorted(commands)]), USAGE)
+        return int(commands[name].load()(arguments))
     # A third of numpy's start would go into threads for matrices, which this program does not use.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if name == "report":
@@ -83,7 +83,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def show(
     folder: Path,
-    thresholds: Sequence[Threshold] = (),
+    checks: Sequence[Check] = (),
     *,
     as_json: bool = False,
     as_csv: bool = False,
@@ -95,23 +95,23 @@ def show(
     """Print a run's report on standard output and return the exit status that it deserves, as `main` does.
 
     Args:
-        thresholds: Limits to hold the run against.
+        checks: Limits to hold the run against.
         as_json: Print JSON.
         as_csv: Print a table with a row for each turn.
         trace: Also write the run to this file in Chrome's trace event format.
         refused_is_no_data: Whether a run whose latencies cannot be believed counts as one without data even when no
-            threshold asks for any.
+            check asks for any.
         spoken_live: Whether a person spoke, who may leave a call before it is answered; otherwise a run in which no
-            turn was answered has no data, whatever the thresholds say, or a component that failed.
+            turn was answered has no data, whatever the checks say, or a component that failed.
         program: The command's name, with which its complaints begin.
     """
     # Imported now: numpy and the terminal library cost more than everything else here together.
-    from latency.report.build import build
+    from latency.report.report import build
 
     started = time.monotonic()
     try:
         run = Run.load(folder)
-        report = build(run, thresholds)
+        report = build(run, checks)
         log.debug("%s read and measured in %.0f ms", folder, (time.monotonic() - started) * 1000)
         if trace:
             _write_trace(run, report, trace)
@@ -122,7 +122,7 @@ def show(
         _print(report, as_json=as_json, as_csv=as_csv)
     if "failed" in verdicts:
         return FAILED
-    if thresholds and run.lost:
+    if checks and run.lost:
         return _refuse(f"limits are not judged by a part of a run, and {run.lost}; replay again", NO_DATA, program)
     if report.is_unanswered and not spoken_live:
         return _unanswered(report, program)
@@ -133,7 +133,7 @@ def show(
 
 def _unanswered(report: "Report", program: str) -> int:
     """Say why no turn of a run was answered; returns the status for it."""
-    from latency.judge.outcome import Unanswered
+    from latency.judge.turn import Unanswered
 
     failed = next((one.turn.failed for one in report.outcomes if one.unanswered is Unanswered.FAILED), None)
     if failed:
@@ -143,24 +143,17 @@ def _unanswered(report: "Report", program: str) -> int:
     return _refuse(f"no turn of {report.run} {known}: {reasons}", NO_DATA, program)
 
 
-def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The options before the command, and the command with what follows it."""
-    first = next((index for index, word in enumerate(argv) if not word.startswith("-")), len(argv))
-    return list(argv[:first]), list(argv[first:])
-
-
 def _report(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(["report", *arguments])
     log_to_stderr(verbose=chosen.verbose)
     try:
-        thresholds = [Threshold.parse(expr) for expr in chosen.check]
-    except ThresholdError as error:
-        return _refuse(str(error), USAGE)
-    try:
+        checks = [Check.parse(expr) for expr in chosen.check]
         folder = chosen.run or newest(RUNS)
+    except CheckError as error:
+        return _refuse(str(error), USAGE)
     except RunError as error:
         return _refuse(str(error), error.exit_code)
-    return show(folder, thresholds, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace, refused_is_no_data=True)
+    return show(folder, checks, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace, refused_is_no_data=True)
 
 
 def _parser(*, with_registered: bool = False) -> Parser:
@@ -225,13 +218,6 @@ def _write_trace(run: Run, report: "Report", path: Path) -> None:
     }
     write_trace(path, text(trace(report, spoken)))
     print(f"trace written to {path}; open it at https://ui.perfetto.dev", file=sys.stderr)
-
-
-def _registered(name: str, arguments: Sequence[str]) -> int:
-    commands = _commands()
-    if name not in commands:
-        return _refuse(no_command(name, ["report", *BUILT_IN, *sorted(commands)]), USAGE)
-    return int(commands[name].load()(arguments))
 
 
 def _commands() -> "dict[str, EntryPoint]":

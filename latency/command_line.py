@@ -120,7 +120,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def no_command(name: str, known: Iterable[str]) -> str:
-    """What to say of a command that does not exist."""
+    """The message about a command that does not exist."""
     known = list(known)
     return f'there is no command "{name}"' + (did_you_mean(name, known) or f"; the commands are {', '.join(known)}")
 

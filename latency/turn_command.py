@@ -18,27 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class _Refusal(RunError):
-    """The turn that was asked for is not there."""
-
-
 def main(argv: Sequence[str]) -> int:
-    """Show a turn and return the exit status: 0 fine, 2 bad usage or no such turn, 3 no run.
-
-    Raises:
-        SystemExit: For `--help` (0) and for arguments that are refused (2).
-    """
-    chosen = _parser().parse_args(argv)
-    log_to_stderr(verbose=chosen.verbose)
-    try:
-        run, session, number = _which(chosen.which, chosen.session)
-        return _show(run, session, number, wav=chosen.wav, wants_wav=not chosen.no_wav)
-    except RunError as error:
-        complain("latency", str(error))
-        return error.exit_code
-
-
-def _parser() -> Parser:
+    """Show a turn and return the exit status: 0 fine, 2 bad usage or no such turn, 3 no run."""
     parser = Parser(
         prog="latency turn",
         description="Show where one turn's time went and what was said in it, and cut its audio out of the recording.",
@@ -55,24 +36,28 @@ def _parser() -> Parser:
     parser.add_argument("--session", metavar="NAME", help="the session, if the run has several")
     audio = parser.add_mutually_exclusive_group()
     audio.add_argument(
-        "--wav",
-        type=Path,
-        metavar="FILE",
-        help="file to write the audio to (default: beside the recording)",
+        "--wav", type=Path, metavar="FILE", help="file to write the audio to (default: beside the recording)"
     )
     audio.add_argument("--no-wav", action="store_true", help="write no audio")
-    return parser
+    chosen = parser.parse_args(argv)
+    log_to_stderr(verbose=chosen.verbose)
+    try:
+        run, session, number = _which(chosen.which, chosen.session)
+        return _show(run, session, number, wav=chosen.wav, wants_wav=not chosen.no_wav)
+    except RunError as error:
+        complain("latency", str(error))
+        return error.exit_code
 
 
 def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None, int]:
     """The run, the session and the turn that the words name."""
     if not words:
-        raise _Refusal("name a turn by its number in the report; write `latency turn RUN N`")
+        raise RunError("name a turn by its number in the report; write `latency turn RUN N`")
     *before, last = words
     if not last.isdecimal():
-        raise _Refusal(f'a turn has a number, as in the report, not "{last}"; write `latency turn RUN N`')
+        raise RunError(f'a turn has a number, as in the report, not "{last}"; write `latency turn RUN N`')
     if len(before) > 2 or (len(before) == 2 and session):
-        raise _Refusal("too many arguments; write `latency turn RUN SESSION N`")
+        raise RunError("too many arguments; write `latency turn RUN SESSION N`")
     if not before:
         return newest(RUNS), session, int(last)
     if len(before) == 2:
@@ -88,7 +73,7 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
     from latency.audio.onset import as_floats, utterances
     from latency.render.layout import console_for, fitted
     from latency.render.turn_view import write_turn
-    from latency.report.build import build
+    from latency.report.report import build
     from latency.report.waterfall import waterfall
 
     run = Run.load(folder)
@@ -98,7 +83,7 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
     outcome = next((one for one in judged.outcomes if one.turn.turn == number), None)
     if outcome is None:
         numbers = ", ".join(str(one.turn.turn) for one in judged.outcomes) or "none"
-        raise _Refusal(f"session {judged.session.name} of {folder} has no turn {number}; its turns are {numbers}")
+        raise RunError(f"session {judged.session.name} of {folder} has no turn {number}; its turns are {numbers}")
     stereo, turn = run.recording(judged.session), outcome.turn
     spoken = [] if stereo is None else utterances(as_floats(stereo[:, 1]), RATE)
     others = [stretch for one in judged.outcomes if one.turn is not turn for stretch in one.turn.speech]
@@ -137,9 +122,9 @@ def _session(names: Sequence[str], name: str | None, folder: Path) -> str:
     if name is None and len(names) == 1:
         return names[0]
     if name is None:
-        raise _Refusal(f"{folder} has several sessions: name one of {', '.join(names)} before the turn's number")
+        raise RunError(f"{folder} has several sessions: name one of {', '.join(names)} before the turn's number")
     if name not in names:
-        raise _Refusal(f'"{name}" is neither a run folder nor a session of {folder}, which has {", ".join(names)}')
+        raise RunError(f'"{name}" is neither a run folder nor a session of {folder}, which has {", ".join(names)}')
     return name
 
 
@@ -187,15 +172,12 @@ def write_excerpt(path: Path, stereo: "npt.NDArray[np.int16]", stretch: Period) 
     try:
         if not path.exists():
             recording.write(path, sound)
-        elif not _holds(path, sound):
-            raise ExcerptError(f"{path} exists and holds something else; name another file with --wav")
+            return
+        there = recording.read(path)
+        if there is not None and there.tobytes() == sound.tobytes():
+            return
+    except recording.RecordingError:
+        pass
     except OSError as error:
         raise ExcerptError(f"the audio cannot be written to {path}: {error.strerror or error}") from error
-
-
-def _holds(path: Path, sound: "npt.NDArray[np.int16]") -> bool:
-    try:
-        there = recording.read(path)
-    except recording.RecordingError:
-        return False
-    return there is not None and there.tobytes() == sound.tobytes()
+    raise ExcerptError(f"{path} exists and holds something else; name another file with --wav")

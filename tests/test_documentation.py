@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.report.checked_figures import FIGURES
+from latency.report.checks import FIGURES
 from pipelines import command_line_page as commands_page
 from pipelines import settings, settings_page
 from pipelines.cli import parser

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import soundfile
 
-from latency.judge.scoring import word_errors
-from pipelines.calibrating.recordings import utterances
+from latency.judge.answer import word_errors
+from pipelines.calibrating.measuring import utterances
 from pipelines.samples import PEOPLE
 from tests.pulled import use_pulled
 from voice.asr.whisper.decoding import AUTO, WhisperPasses

@@ -26,12 +26,12 @@ def test_no_sub_packages_import_each_other_in_a_circle(package: str) -> None:
 
 def test_a_circle_of_sub_packages_is_found() -> None:
     sources = {
-        Path("latency/judge/outcome.py"): "def f():\n    from latency.report.report import Report",
-        Path("latency/report/build.py"): "from latency.judge.session import judge_session",
+        Path("latency/judge/turn.py"): "def f():\n    from latency.report.report import Report",
+        Path("latency/report/report.py"): "from latency.judge.session import judge_session",
         Path("latency/record/turn.py"): "from latency.record.marks import Mark",
     }
     assert set(circle(sources)) == {"latency.judge", "latency.report"}
-    del sources[Path("latency/judge/outcome.py")]
+    del sources[Path("latency/judge/turn.py")]
     assert circle(sources) == []
 
 
@@ -59,5 +59,5 @@ def without_types(source: str) -> str:
 
 
 def sub_package(name: str) -> str:
-    """A module's sub-package: "latency.judge" of "latency.judge.outcome"; a module beside them is one of its own."""
+    """A module's sub-package: "latency.judge" of "latency.judge.turn"; a module beside them is one of its own."""
     return ".".join(name.split(".")[:2])

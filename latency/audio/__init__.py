@@ -1,1 +1,1 @@
-"""What is audible in a recording: onsets, ends of speech, loudness, drop-outs."""
+"""The sound of a recording: onsets and ends of speech, loudness, drop-outs."""

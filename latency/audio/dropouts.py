@@ -1,20 +1,11 @@
-"""Finds audible drop-outs of the bot's speech in a recording."""
+"""Holes in the bot's speech: drop-outs that the user could hear, and the silence where an interruption stopped it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from latency.audio.loudness import (
-    DIGITAL_SILENCE,
-    Channel,
-    Floats,
-    Span,
-    active_level,
-    as_floats,
-    decibels,
-    levels,
-    runs,
-)
+from latency.audio import loudness as frames
+from latency.audio.loudness import DIGITAL_SILENCE, Channel, Floats, Span, as_floats, rms
 from latency.audio.onset import audible_limit, utterances
 
 SHORTEST_DROPOUT = 0.04
@@ -42,13 +33,12 @@ def gaps(
 
     Args:
         channel: The bot's channel as it was played.
-        rate: Sample rate, Hz.
         underruns: When the playout ran dry, (start, end).
         flushes: When an interruption flushed the playout.
         spoken: The channel's utterances, if they are known already.
     """
     samples, dry = as_floats(channel), list(underruns)
-    loudness, edge = levels(samples, rate), round(EDGE * rate)
+    loudness, edge = frames.levels(samples, rate), round(EDGE * rate)
     limit = audible_limit(loudness)
     found = []
     for speech in _speeches(utterances(samples, rate) if spoken is None else spoken):
@@ -57,14 +47,14 @@ def gaps(
         if not silences:
             continue
         part = samples[begin:over]
-        hard = decibels(HARD_EDGE_DB) * _rms(part[np.abs(part) > limit])
+        hard = frames.decibels(HARD_EDGE_DB) * rms(part[np.abs(part) > limit])
         for first, end in silences:
             gap = Span(first / rate, end / rate)
             if any(gap.start - 2 * EDGE <= at <= gap.end for at in flushes):
                 continue
             ran_dry = any(gap.start < dry_end and dry_start < gap.end for dry_start, dry_end in dry)
             before, after = samples[max(begin, first - edge) : first], samples[end : min(over, end + edge)]
-            if ran_dry or max(_rms(before), _rms(after)) > hard:
+            if ran_dry or max(rms(before), rms(after)) > hard:
                 found.append(gap)
     return found
 
@@ -72,8 +62,8 @@ def gaps(
 def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
     """Whether an utterance ends at full level, because it was stopped; one that ends naturally fades."""
     part = as_floats(channel[round(speech.start * rate) : round(speech.end * rate)])
-    active = active_level(levels(part, rate))
-    return active is not None and _rms(part[-round(EDGE * rate) :]) > decibels(HARD_EDGE_DB) * active
+    active = frames.active_level(frames.levels(part, rate))
+    return active is not None and rms(part[-round(EDGE * rate) :]) > frames.decibels(HARD_EDGE_DB) * active
 
 
 def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: int) -> list[tuple[int, int]]:
@@ -86,10 +76,10 @@ def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: in
     # A rounding error must not make a silent frame loud.
     silent = loudness[begin // size : -(-over // size)] <= 1.001 * DIGITAL_SILENCE
     found = []
-    for first, end in (runs(silent) + begin // size).tolist():
+    for first, end in (frames.runs(silent) + begin // size).tolist():
         from_, to = max(begin, (first - 1) * size), min(over, (end + 1) * size)
         if to - from_ >= SHORTEST_DROPOUT * rate:
-            exact = runs(np.abs(samples[from_:to]) <= DIGITAL_SILENCE)
+            exact = frames.runs(np.abs(samples[from_:to]) <= DIGITAL_SILENCE)
             found += [(from_ + a, from_ + b) for a, b in exact.tolist() if b - a >= SHORTEST_DROPOUT * rate]
     return found
 
@@ -105,5 +95,37 @@ def _speeches(spoken: Sequence[Span]) -> list[Span]:
     return joined
 
 
-def _rms(samples: Floats) -> float:
-    return float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if len(samples) else 0.0
+FLUSH_REACH = 0.05
+"""Seconds between an interruption and the silence that it causes."""
+SHORTEST_FLUSH = 0.02
+"""Seconds of digital silence that an interruption leaves at least."""
+
+
+def split_at_flushes(spoken: Sequence[Span], channel: Floats, rate: int, flushes: Sequence[float]) -> list[Span]:
+    """The bot's utterances, each ended by an interruption inside it, however soon the next answer began.
+
+    Args:
+        spoken: Its utterances in the channel, in order.
+        flushes: When an interruption emptied the loudspeaker, seconds.
+    """
+    limit = audible_limit(frames.levels(channel, rate)) if flushes else 0.0
+    return [part for one in spoken for part in _parts(one, channel, rate, flushes, limit)]
+
+
+def _parts(one: Span, channel: Floats, rate: int, flushes: Sequence[float], limit: float) -> Iterator[Span]:
+    start = one.start
+    for at in flushes:
+        if not start < at < one.end:
+            continue
+        begin = max(0, round((at - FLUSH_REACH) * rate))
+        loud = np.flatnonzero(np.abs(channel[begin : round(one.end * rate)]) > DIGITAL_SILENCE)
+        silences = np.flatnonzero(np.diff(loud) > SHORTEST_FLUSH * rate)
+        after = [int(loud[gap + 1]) for gap in silences if loud[gap] <= 2 * FLUSH_REACH * rate]
+        if not after:
+            continue
+        last, first = begin + int(loud[silences[0]]), begin + after[0]
+        audible = np.flatnonzero(np.abs(channel[first : round(one.end * rate)]) > limit)
+        if len(audible):
+            yield Span(start, (last + 1) / rate)
+            start = (first + int(audible[0])) / rate
+    yield Span(start, one.end)

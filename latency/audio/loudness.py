@@ -83,8 +83,7 @@ def active_level(frames: Floats) -> float | None:
     top = float(steadied.max())
     if top <= DIGITAL_SILENCE:
         return None
-    active = steadied[steadied > top * decibels(-ACTIVE_DB)].astype(np.float64)
-    return float(np.sqrt(np.mean(active**2)))
+    return rms(steadied[steadied > top * decibels(-ACTIVE_DB)])
 
 
 def extremes(frames: Floats) -> tuple[float, float] | tuple[None, None]:
@@ -94,8 +93,7 @@ def extremes(frames: Floats) -> tuple[float, float] | tuple[None, None]:
     sounding = np.lib.stride_tricks.sliding_window_view(frames > DIGITAL_SILENCE, TENTH).all(axis=1)
     if not sounding.any():
         return None, None
-    sums = np.concatenate([[0.0], np.cumsum(frames.astype(np.float64) ** 2)])
-    tenths = np.sqrt(np.maximum(sums[TENTH:] - sums[:-TENTH], 0)[sounding] / TENTH)
+    tenths = np.sqrt(np.maximum(sums_of(frames.astype(np.float64) ** 2, TENTH), 0)[sounding] / TENTH)
     return float(np.percentile(tenths, 1)), float(tenths.max())
 
 
@@ -111,9 +109,8 @@ def background(frames: Floats, above: float) -> npt.NDArray[np.bool_]:
     if len(frames) < STEADY or top <= above:
         return found
     level = 20 * np.log10(np.maximum(frames, 1e-7).astype(np.float64))
-    sums, squares = (np.concatenate([[0.0], np.cumsum(values)]) for values in (level, level**2))
-    mean = (sums[STEADY:] - sums[:-STEADY]) / STEADY
-    deviation = np.sqrt(np.maximum((squares[STEADY:] - squares[:-STEADY]) / STEADY - mean**2, 0))
+    mean = sums_of(level, STEADY) / STEADY
+    deviation = np.sqrt(np.maximum(sums_of(level**2, STEADY) / STEADY - mean**2, 0))
     steady = (deviation < STEADY_DB) & (mean < 20 * np.log10(top)) & (mean > 20 * np.log10(above))
     if steady.any():
         sounding = level[frames > DIGITAL_SILENCE]
@@ -139,6 +136,18 @@ def _steadied(frames: Floats) -> Floats:
 def decibels(value: float) -> float:
     """Decibels as a ratio of amplitudes."""
     return float(10 ** (value / 20))
+
+
+def rms(samples: npt.NDArray[np.floating]) -> float:
+    """The RMS amplitude of some samples; 0 for none."""
+    return float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if len(samples) else 0.0
+
+
+def sums_of(values: npt.NDArray[np.float64], width: int) -> npt.NDArray[np.float64]:
+    """The sum of every `width` consecutive values."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    found: npt.NDArray[np.float64] = sums[width:] - sums[:-width]
+    return found
 
 
 def runs(true: npt.NDArray[np.bool_]) -> Ranges:

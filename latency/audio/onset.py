@@ -8,7 +8,11 @@
   100 ms away, like the "s" of "stop"; a breath is further away.
 * Voices less than 300 ms apart are one utterance. It starts and ends at their first and last sample above the limit.
 
-An offset of the whole waveform, which nobody hears, is removed first (`latency.audio.offset`).
+An offset of the whole waveform, constant or slowly drifting, is removed first: nobody hears it, but it counts as level.
+Microphones and sound cards without a coupling capacitor add one, and so do some codecs. It shows where the channel is
+otherwise quiet: frame after frame keeps to one side of zero and hardly varies, as no voice, noise or rumble does. A
+constant offset is subtracted, so that the sound keeps its shape. One that drifts, sways or jumps is taken out by a
+filter that shifts nothing in time and reaches 12.5 ms to either side.
 
 Digital silence is no noise, so the bot's channel, which comes from our own playout, is judged by its level alone.
 
@@ -19,26 +23,17 @@ length. Ends suffer sooner, because voices fade: 58 to 92 % are right at 20 dB, 
 precedence, and a measured end is called an estimate.
 """
 
-from collections.abc import Iterator
+import math
 
 import numpy as np
+import numpy.typing as npt
 
 from latency.audio import loudness as frames
-from latency.audio.loudness import Channel, Floats, Ranges, Span, as_floats, decibels
-from latency.audio.offset import without_offset
+from latency.audio.loudness import DIGITAL_SILENCE, Channel, Floats, Ranges, Span, as_floats, decibels, rms, runs
 from latency.audio.spectrum import standing_out
 from latency.audio.voicing import is_voice
 
-__all__ = [
-    "Channel",
-    "Span",
-    "as_floats",
-    "audible_limit",
-    "estimated_speech",
-    "first_audible_after",
-    "sounds",
-    "utterances",
-]
+__all__ = ["Channel", "Span", "as_floats", "audible_limit", "estimated_speech", "sounds", "utterances"]
 
 AUDIBLE_DB = -45.0
 QUIETEST_AUDIBLE_DB = -75.0
@@ -57,6 +52,16 @@ NOISY_DB = 32.0
 """Largest difference between the quietest and the loudest tenth of a second of a user in noise; more in quiet."""
 ONSET_BLUR = 0.015
 """Seconds by which a spectrum shows the start of a sound early, and its end late."""
+OFFSET_CLEAR = 3.0
+"""How many times the mean of a 10 ms frame exceeds what the frame varies by, if it shows an offset."""
+OFFSET_LASTS = 10
+"""Frames in a row, all on one side of zero."""
+OFFSET_DRIFT = 0.0125
+"""Seconds over which a changing offset is averaged, twice: what is slower than some 25 Hz goes, voices stay."""
+OFFSET_QUIETEST = 20.0
+"""Percent of the frames that show an offset, by which it is measured."""
+OFFSET_CONSTANT = 95.0
+"""Percent of those frames that agree on a constant offset."""
 
 
 def utterances(channel: Channel, rate: int, *, pause: float = UTTERANCE_PAUSE) -> list[Span]:
@@ -96,14 +101,14 @@ def estimated_speech(channel: Channel, rate: int) -> list[Span]:
     if quietest is None or loudest is None:
         return []
     noise = frames.background(levels, above=quietest * decibels(-EVEN_TENTHS_DB))
-    is_noisy = bool(noise.any()) and _rms(levels[noise]) < quietest * decibels(EVEN_TENTHS_DB)
+    is_noisy = bool(noise.any()) and rms(levels[noise]) < quietest * decibels(EVEN_TENTHS_DB)
     if is_noisy and loudest < quietest * decibels(NOISY_DB):
         ranges = standing_out(samples, rate, noise, loudest * decibels(-35))
     else:
         floor = min(quietest, float(np.percentile(levels, ROOM)))
         limit = min(max(floor * decibels(10), loudest * decibels(-35)), loudest * decibels(-20))
         limit = max(limit, floor * decibels(EVEN_TENTHS_DB))
-        ranges = frames.runs(frames.sustained(levels > limit)) * (rate // 100)
+        ranges = runs(frames.sustained(levels > limit)) * (rate // 100)
     return _voices(samples, rate, levels, ranges, UTTERANCE_PAUSE)
 
 
@@ -111,14 +116,6 @@ def sounds(channel: Channel, rate: int) -> list[Span]:
     """Sustained sounds above the limit, voices or not, without a pause of 10 ms; arguments as for `utterances`."""
     samples = without_offset(as_floats(channel), rate)
     return [Span(a / rate, b / rate) for a, b in _sounds(samples, rate, frames.levels(samples, rate)).tolist()]
-
-
-def first_audible_after(right: Channel, rate: int, after: float) -> float | None:
-    """When the first utterance at or after `after` starts, in seconds; None when there is none.
-
-    Speech already under way at `after` is no onset, but the next utterance is.
-    """
-    return next((span.start for span in utterances(right, rate) if span.start >= after), None)
 
 
 def audible_limit(levels: Floats) -> float:
@@ -141,36 +138,62 @@ def _sounds(samples: Floats, rate: int, levels: Floats) -> Ranges:
     limit = audible_limit(levels)
     noise = frames.background(levels, above=limit * decibels(-ABOVE_NOISE_DB))
     if not noise.any():
-        ranges = frames.runs(frames.sustained(levels > limit)) * (rate // 100)
+        ranges = runs(frames.sustained(levels > limit)) * (rate // 100)
         return _trimmed(samples, ranges, limit)
     ranges = standing_out(samples, rate, noise, limit)
-    level = _rms(levels[noise])
+    level = rms(levels[noise])
     if level > limit:
         return ranges
-    return _sharpened(samples, ranges, level * decibels(ABOVE_NOISE_DB), round(ONSET_BLUR * rate))
+    return _trimmed(samples, ranges, level * decibels(ABOVE_NOISE_DB), round(ONSET_BLUR * rate))
 
 
-def _trimmed(samples: Floats, ranges: Ranges, limit: float) -> Ranges:
-    def edges() -> Iterator[tuple[int, int]]:
-        for first, end in ranges.tolist():
-            above = np.flatnonzero(np.abs(samples[first:end]) > limit)
-            yield first + int(above[0]), first + int(above[-1]) + 1
-
-    return np.array(list(edges()), np.intp).reshape(-1, 2)
-
-
-def _sharpened(samples: Floats, ranges: Ranges, limit: float, blur: int) -> Ranges:
-    """The ranges with their edges moved to the first and last loud samples; an edge without any nearby stays."""
-
-    def edges() -> Iterator[tuple[int, int]]:
-        for first, end in ranges.tolist():
-            above = np.flatnonzero(np.abs(samples[first:end]) > limit)
-            starts = len(above) > 0 and above[0] < blur
-            ends = len(above) > 0 and above[-1] >= end - first - blur
-            yield first + int(above[0]) if starts else first, first + int(above[-1]) + 1 if ends else end
-
-    return np.array(list(edges()), np.intp).reshape(-1, 2)
+def _trimmed(samples: Floats, ranges: Ranges, limit: float, reach: float = math.inf) -> Ranges:
+    """The ranges from their first loud sample to their last; an edge without a loud sample within `reach` stays."""
+    found = []
+    for first, end in ranges.tolist():
+        above = first + np.flatnonzero(np.abs(samples[first:end]) > limit)
+        starts = len(above) > 0 and above[0] - first < reach
+        ends = len(above) > 0 and end - above[-1] <= reach
+        found.append((above[0] if starts else first, above[-1] + 1 if ends else end))
+    return np.array(found, np.intp).reshape(-1, 2)
 
 
-def _rms(values: Floats) -> float:
-    return float(np.sqrt(np.mean(values.astype(np.float64) ** 2)))
+def without_offset(samples: Floats, rate: int) -> Floats:
+    """The channel without its offset; the same array where there is none."""
+    size = rate // 100
+    framed = samples[: len(samples) // size * size].reshape(-1, size)
+    means = framed.mean(axis=1, dtype=np.float64)
+    powers = np.einsum("ij,ij->i", framed, framed, dtype=np.float64) / size
+    varies = np.sqrt(np.maximum(powers - means**2, 0.0))
+    clear = np.abs(means) > np.maximum(OFFSET_CLEAR * varies, DIGITAL_SILENCE)
+    shows = _lasting(clear & (means > 0)) | _lasting(clear & (means < 0))
+    if not shows.any():
+        return samples
+    # Over a large offset, soft speech shows it, too, but not to the same amount. Quiet frames count that show none: the
+    # offset may begin or end in the middle.
+    quiet = varies <= np.percentile(varies[shows], OFFSET_QUIETEST)
+    there = means[quiet | (np.sqrt(powers) <= DIGITAL_SILENCE)]
+    constant = float(np.median(there))
+    level: Floats = samples - np.float32(constant)
+    is_constant = np.percentile(np.abs(there - constant), OFFSET_CONSTANT) <= max(
+        DIGITAL_SILENCE, float(np.median(varies[quiet]))
+    )
+    return level if is_constant else level - _slow(level, round(OFFSET_DRIFT * rate))
+
+
+def _lasting(clear: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Those that are in a row of at least `OFFSET_LASTS`."""
+    found = np.zeros(len(clear), np.bool_)
+    for first, end in runs(clear).tolist():
+        found[first:end] = end - first >= OFFSET_LASTS
+    return found
+
+
+def _slow(samples: Floats, width: int) -> Floats:
+    """The samples averaged twice over `width` of them, centred."""
+    values = samples.astype(np.float64)
+    for _ in range(2):
+        # Mirrored in its ends, a straight line goes on beyond them.
+        padded = np.pad(values, (width // 2, width - 1 - width // 2), "reflect", reflect_type="odd")
+        values = frames.sums_of(padded, width) / width
+    return values.astype(np.float32)

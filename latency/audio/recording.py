@@ -34,11 +34,7 @@ class RecordedTime(NamedTuple):
 
 
 def write(path: Path, stereo: "npt.NDArray[np.int16]") -> None:
-    """Write a recording; the file appears only when it is complete.
-
-    Args:
-        path: The file.
-        stereo: int16, shape (samples, 2).
+    """Write a recording, int16 of shape (samples, 2); the file appears only when it is complete.
 
     Raises:
         ValueError: The array has another type or shape.

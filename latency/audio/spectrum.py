@@ -43,11 +43,9 @@ _Choice = npt.NDArray[np.bool_]
 
 
 def standing_out(samples: Floats, rate: int, noise: _Choice, limit: float) -> Ranges:
-    """Ranges of samples in which sound stands out from the noise, in order.
+    """Ranges of a channel's samples in which sound stands out from the noise, in order.
 
     Args:
-        samples: The channel.
-        rate: Sample rate, Hz.
         noise: Which of its 10 ms frames certainly contain only noise; at least 0.2 s of them.
         limit: Amplitude (RMS) that the sound must have without the noise.
     """

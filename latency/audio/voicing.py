@@ -29,15 +29,11 @@ EXAMINED, NEEDED = 8, 3
 
 
 def is_voice(samples: Floats, rate: int, frames: Floats, sounds: Ranges) -> npt.NDArray[np.bool_]:
-    """Which sounds of a channel are voices.
-
-    Args:
-        samples: The channel.
-        rate: Sample rate, Hz.
-        frames: Levels of its 10 ms frames.
-        sounds: Ranges of samples.
-    """
-    places = [_loudest(frames, first * 100 // rate, -(-end * 100 // rate)) for first, end in sounds.tolist()]
+    """Which sounds of a channel (ranges of its samples) are voices; `frames` are the levels of its 10 ms frames."""
+    places = []
+    for first, end in sounds.tolist():
+        begin = first * 100 // rate
+        places.append(begin + np.argsort(frames[begin : -(-end * 100 // rate)])[::-1][:EXAMINED])
     if not places:
         return np.zeros(0, np.bool_)
     strength = periodicity(samples, rate, np.concatenate(places))
@@ -75,8 +71,3 @@ def periodicity(samples: Floats, rate: int, frames: npt.NDArray[np.intp]) -> npt
         peak = (inner >= repeated[:, shortest - 1 : longest]) & (inner >= repeated[:, shortest + 1 : longest + 2])
         found[first : first + 4096] = np.where(peak, inner, 0).max(axis=1)
     return found
-
-
-def _loudest(frames: Floats, first: int, end: int) -> npt.NDArray[np.intp]:
-    part = frames[first:end]
-    return first + np.argsort(part)[::-1][:EXAMINED]

@@ -15,44 +15,42 @@ come from the recordings, or from outside the agents: requests at the language m
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from latency.benchmark.row import BenchmarkRow, Tally, row
+from latency.benchmark.row import BenchmarkRow, ComparedTurns, row
 from latency.record.json_form import read_file, read_json
 from latency.record.run import Run, RunError
-from latency.report.build import build
-from latency.report.stats import Distribution, Interval, Ratio, compare, excess, excess_interval, paired
+from latency.report import stats
+from latency.report.report import build
+from latency.report.stats import Distribution, Interval, Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callers:
-    """The recordings that each agent was called with.
-
-    Parameters:
-        turns: turns that speak, in one round.
-        speakers: who speaks in them, as far as known.
-        synthetic: how many of the speakers are synthesisers.
-        fitted: those of them that endpointing was fitted to.
-        fitted_turns: the turns that these speak, each by its scenario and number.
-        unnamed: turns by speakers that are not known.
-        left_out: turns that were not spoken, because endpointing was fitted to their speakers.
-        estimated: turns whose speech was measured, because they have no labels.
-        at_once: how many callers speak at the same time, each all the turns.
-        wordless: turns whose words are unknown, so that a scripted recogniser hears a placeholder.
-    """
+    """The recordings that each agent was called with."""
 
     turns: int
+    """Turns that speak, in one round."""
     speakers: tuple[str, ...]
+    """Who speaks in them, as far as known."""
     fitted: tuple[str, ...]
+    """Those of them that endpointing was fitted to."""
     synthetic: int = 0
+    """How many of the speakers are synthesisers."""
     unnamed: int = 0
+    """Turns by speakers that are not known."""
     left_out: int = 0
+    """Turns that were not spoken, because endpointing was fitted to their speakers."""
     estimated: int = 0
+    """Turns whose speech was measured, because they have no labels."""
     wordless: int = 0
+    """Turns whose words are unknown, so that a scripted recogniser hears a placeholder."""
     at_once: int = 1
+    """How many callers speak at the same time, each all the turns."""
     fitted_turns: tuple[tuple[str, int], ...] = ()
+    """The turns that speakers of the fit speak, each by its scenario and number."""
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> "Callers":
@@ -100,14 +98,18 @@ class Benchmark:
         """The names of all simulated parts."""
         return sorted({name for row in self.rows for name in row.simulated})
 
+    def beside(self, row: BenchmarkRow, variant: str | None) -> BenchmarkRow | None:
+        """The row of a variant with the same language model."""
+        return next((one for one in self.rows if one.variant == variant and one.llm == row.llm), None)
+
     def ratio(self, row: BenchmarkRow) -> Ratio | None:
         """A row's latency divided by the baseline's with the same language model; None if one of them has none."""
-        other = next((one for one in self.rows if one.variant == self.baseline and one.llm == row.llm), None)
-        return None if other is None else compare(row.tally.latencies, other.tally.latencies)
+        other = self.beside(row, self.baseline)
+        return None if other is None else stats.compare(row.tally.latencies, other.tally.latencies)
 
     def finished(self, row: BenchmarkRow) -> Distribution | None:
         """A row's latencies where the words are finished; None without our agent's judgement."""
-        ours = next((one for one in self.rows if one.variant == OURS and one.llm == row.llm), None)
+        ours = self.beside(row, OURS)
         recordings = usually_finished(ours.tally) if ours else frozenset()
         return row.tally.distribution(recordings) if recordings else None
 
@@ -145,7 +147,7 @@ class Benchmark:
             raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
 
 
-def usually_finished(tally: Tally) -> frozenset[tuple[str, int]]:
+def usually_finished(tally: ComparedTurns) -> frozenset[tuple[str, int]]:
     """The recordings (scenario and number of the turn) whose words were finished in most of the rounds."""
     finished = Counter((scenario, number) for scenario, _, number in tally.finished)
     turns = [*tally.latencies, *tally.cut_off, *tally.unanswered]
@@ -162,15 +164,13 @@ def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:
         if error.exit_code == 3:
             return None
         raise
-    lines = read_file(run / CALLS).decode("utf-8").splitlines()
-    known = {key: entry[key] for key in ("llm", "variant", "about", "without", "of")}
-    seen = [json.loads(line) for line in lines]
-    return row(report, seen, settings=tuple(entry["set"]), repeated=len(entry["repeated"]), **known)
+    calls = [json.loads(line) for line in read_file(run / CALLS).decode("utf-8").splitlines()]
+    return row(report, calls, entry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AblationEffect:
-    """What a piece of our agent saves and costs; latencies in ms, differences of percentiles."""
+    """The savings and the cost of a part of our agent; latencies in ms, differences of percentiles."""
 
     n: int
     """Turns that both answered."""
@@ -187,19 +187,16 @@ class AblationEffect:
 
 def worth(benchmark: Benchmark, row: BenchmarkRow) -> AblationEffect | None:
     """The worth of the piece that a row lacks; None if it lacks none, or answered no turn that the other answered."""
-    if row.without is None:
-        return None
-    whole = next((one for one in benchmark.rows if one.variant == row.of and one.llm == row.llm), None)
+    whole = benchmark.beside(row, row.of) if row.without is not None else None
     return None if whole is None else difference(row, whole)
 
 
 def difference(without: BenchmarkRow, whole: BenchmarkRow) -> AblationEffect | None:
     """An agent minus another; None without a turn that both answered."""
-    groups = [
-        [(a * 1000, b * 1000) for a, b in group] for group in paired(without.tally.latencies, whole.tally.latencies)
-    ]
+    answered = stats.paired(without.tally.latencies, whole.tally.latencies)
+    groups = [[(a * 1000, b * 1000) for a, b in group] for group in answered]
     pairs = [pair for group in groups for pair in group]
-    p50, p95 = excess(pairs, 50), excess(pairs, 95)
+    p50, p95 = stats.excess(pairs, 50), stats.excess(pairs, 95)
     if p50 is None or p95 is None:
         return None
     cost = _less(whole.cpu_s_per_answer, without.cpu_s_per_answer)
@@ -207,9 +204,9 @@ def difference(without: BenchmarkRow, whole: BenchmarkRow) -> AblationEffect | N
     return AblationEffect(
         n=len(pairs),
         p50_ms=round(p50, 1),
-        p50_ci=excess_interval(groups, 50),
+        p50_ci=stats.excess_interval(groups, 50),
         p95_ms=round(p95, 1),
-        p95_ci=excess_interval(groups, 95),
+        p95_ci=stats.excess_interval(groups, 95),
         cpu_s_per_minute=_less(without.cpu_s_per_minute, whole.cpu_s_per_minute),
         cpu_ms_per_ms_saved=round(cost * 1000 / p50, 2) if cost is not None and pays else None,
     )
@@ -217,3 +214,79 @@ def difference(without: BenchmarkRow, whole: BenchmarkRow) -> AblationEffect | N
 
 def _less(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else round(one - other, 3)
+
+
+def to_json(benchmark: Benchmark) -> dict[str, Any]:
+    """The benchmark as one JSON object; `ratio_p50` is our agent's with the first language model."""
+    rows = [_plain(benchmark, row) for row in benchmark.rows]
+    ours = next((row for row in rows if row["variant"] == OURS), {"ratio_p50": None, "ratio_p50_ci": None})
+    return {
+        "schema": SCHEMA,
+        "ratio_p50": ours["ratio_p50"],
+        "ratio_p50_ci": ours["ratio_p50_ci"],
+        "baseline": benchmark.baseline,
+        "created": benchmark.created,
+        "folder": str(benchmark.folder),
+        "rounds": benchmark.rounds,
+        "complete": benchmark.is_complete,
+        "fixtures": list(benchmark.fixtures),
+        "callers": asdict(benchmark.callers),
+        "host": dict(benchmark.host),
+        "skipped": dict(benchmark.skipped),
+        "simulated": benchmark.simulated,
+        "rows": rows,
+        "method": {"percentiles": stats.METHOD, "intervals": f"{stats.INTERVAL_METHOD} of recordings"},
+    }
+
+
+def text(benchmark: Benchmark) -> str:
+    """The benchmark as indented JSON text."""
+    return json.dumps(to_json(benchmark), indent=2, ensure_ascii=False)
+
+
+def _fields(record: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
+
+
+def _plain(benchmark: Benchmark, row: BenchmarkRow) -> dict[str, Any]:
+    ratio, piece, tally, finished = benchmark.ratio(row), worth(benchmark, row), row.tally, benchmark.finished(row)
+    outside, in_fit = benchmark.by_fit(row) or (None, None)
+    return {
+        **_fields(row, "llm", "variant", "about"),
+        "set": list(row.settings),
+        "calls": row.calls,
+        "turn_ms": _numbers(row.turn_ms),
+        "turn_ms_finished_words": _numbers(finished),
+        "turn_ms_outside_fit": _numbers(outside),
+        "turn_ms_in_fit": _numbers(in_fit),
+        "ratio_p50": None if ratio is None else ratio.value,
+        "ratio_p50_ci": None if ratio is None else ratio.interval,
+        "ratio_n": 0 if ratio is None else ratio.n,
+        "turns": {
+            "n": tally.turns,
+            "answered": len(tally.latencies),
+            "cut_off": len(tally.cut_off),
+            "unanswered": len(tally.unanswered),
+            "early": tally.early,
+        },
+        "all_turns": {"expected": row.expected, "unanswered": dict(row.unanswered)},
+        "cut_offs": {**asdict(row.cut_offs), "rate": row.cut_offs.rate},
+        "broken_off": row.broken_off,
+        "barge_in": {
+            **_fields(row.interruptions, "planned", "stopped", "ended", "ignored", "obeyed", "missed", "unplayed"),
+            "stop_ms": _numbers(row.interruptions.stop_ms),
+        },
+        "sounds": {**row.sounds, "planned": sum(row.sounds.values())},
+        "llm_requests": None if row.requests is None else asdict(row.requests),
+        **_fields(row, "cpu_s_per_minute", "cpu_s_per_answer", "without", "of"),
+        "worth": None if piece is None else asdict(piece),
+        **_fields(row, "rss_peak_mb", "refused", "repeated"),
+        "run": str(row.run),
+    }
+
+
+def _numbers(found: Distribution | None) -> dict[str, Any] | None:
+    """A distribution; a percentile that is null although n is not 0 falls on an unanswered turn."""
+    if found is None:
+        return None
+    return {"n": found.total, **_fields(found, "unanswered", "p50", "p50_ci", "p95", "p95_ci")}

@@ -5,19 +5,23 @@ Every turn that wants an answer, is warm and is no barge-in counts once: it was 
 * Turn latency: of the answered turns, as in a report, to the answer itself, or to the first audible sample if an agent
   does not report when its answer starts. An unanswered turn is later than any limit. The intervals draw recordings,
   each with its repetitions, with replacement, because repeating a recording says little about others.
-* Cut off: an answer was heard that the agent began before the user had finished, by the same rule for every agent.
-  Pauses are counted by `latency.benchmark.conduct`.
+* Cut off: an answer was heard that the agent began before the user had finished, by the same rule for every agent. A
+  labelled pause was taken for the end if the agent took the turn for finished, or started to speak, during the pause or
+  up to `REACH` after it, when it cannot know yet that the user continues.
+* Barge-ins, and other sounds over answers, that the benchmark planned: the counts of each add up to all of them.
 * Wasted: the share of requests to the language model beyond one for each answered turn.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from latency.benchmark.conduct import CutOffs, Interruptions, Sounds, cut_offs, interruptions, sounds
-from latency.judge.outcome import Outcome
+from latency.judge.barge_in import BargeInResult, SoundResult
+from latency.judge.session import SessionOutcome
+from latency.judge.turn import REACH, Outcome
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord
 from latency.report.report import Report
 from latency.report.stats import Distribution, Latencies, group_interval
@@ -35,6 +39,99 @@ _SIMULATED = re.compile(r"\b(?:sim|scripted):[\w.:-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CutOffs:
+    """Turns that were taken for finished too early."""
+
+    pauses: int
+    in_pauses: int
+    """Labelled pauses that were taken for the end."""
+    elsewhere: int
+    """Turns that were cut off outside any labelled pause."""
+    heard: int
+    """Turns of which an answer was heard that was begun too early."""
+
+    @property
+    def rate(self) -> float | None:
+        """The share of labelled pauses that were taken for the end; None without any."""
+        return round(self.in_pauses / self.pauses, 4) if self.pauses else None
+
+
+def cut_offs(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> CutOffs:
+    """Count the turns that were cut off, and the pauses that were taken for the end.
+
+    Args:
+        ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
+    """
+    pauses = in_pauses = elsewhere = heard = 0
+    for one in outcomes:
+        turn = one.turn
+        if turn.start is None or turn.end is None or turn.backchannel:
+            continue
+        early = [at for at in ends.get(turn.session, ()) if turn.start <= at < turn.end]
+        spans = [(start, min(end + REACH, turn.end)) for start, end in turn.pauses]
+        cut = max(sum(any(a <= at < b for at in early) for a, b in spans), one.pauses_cut)
+        pauses += len(spans)
+        in_pauses += cut
+        heard += one.cut_off
+        elsewhere += any(not any(a <= at < b for a, b in spans) for at in early) or (one.cut_off and not cut)
+    return CutOffs(pauses=pauses, in_pauses=in_pauses, elsewhere=elsewhere, heard=heard)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruptions:
+    """Scripted barge-ins: `planned` = `stopped` + `ended` + `ignored` + `missed` + `unplayed`."""
+
+    stopped: int
+    """The agent was stopped; only these have a stop time."""
+    ended: int
+    """The agent came to its own end while the user began to speak, so how fast it would have stopped is unknown."""
+    ignored: int
+    """The agent talked on."""
+    missed: int
+    """The agent was silent: there was nothing to interrupt."""
+    unplayed: int
+    """The call ended before, or nothing was recorded."""
+    stop_ms: Distribution
+    """From the user's onset until the agent was silent."""
+
+    @property
+    def planned(self) -> int:
+        """How many there should have been."""
+        return self.stopped + self.ended + self.ignored + self.missed + self.unplayed
+
+    @property
+    def obeyed(self) -> float | None:
+        """Share of stops among those that the agent met; None when it met none."""
+        met = self.stopped + self.ignored
+        return self.stopped / met if met else None
+
+
+def sounds(sessions: Iterable[SessionOutcome]) -> dict[str, int]:
+    """Count the sounds of a run that are no turn, by their effect: "went_on", "resumed", "stopped" and "silent"."""
+    found = Counter(one.sound.result for session in sessions for one in session.outcomes if one.sound)
+    return {result.name.lower(): found[result] for result in SoundResult}
+
+
+def interruptions(sessions: Iterable[SessionOutcome]) -> Interruptions:
+    """Count the barge-ins of a run. Turns that were never played count if others of their session are barge-ins."""
+    counts: Counter[BargeInResult | None] = Counter()
+    stops = []
+    for session in sessions:
+        found = [outcome for outcome in session.outcomes if outcome.turn.barge_in]
+        counts.update(outcome.barge_in for outcome in found)
+        counts[None] += (session.session.never_sent or 0) if found else 0
+        stops += [outcome.barge_in_stop for outcome in found if outcome.barge_in_stop is not None]
+    return Interruptions(
+        stopped=counts[BargeInResult.STOPPED],
+        ended=counts[BargeInResult.ENDED],
+        ignored=counts[BargeInResult.IGNORED],
+        missed=counts[BargeInResult.SILENT],
+        unplayed=counts[None],
+        stop_ms=Distribution.of(stops),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Requests:
     """The requests to a language model."""
 
@@ -44,8 +141,8 @@ class Requests:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """What became of the warm turns that want an answer and are no barge-ins."""
+class ComparedTurns:
+    """The warm turns that want an answer and are no barge-ins, by their end."""
 
     latencies: Latencies
     """Of the answered turns."""
@@ -83,14 +180,14 @@ class BenchmarkRow:
     variant: str
     about: str
     settings: Sequence[str]
-    """What was set, as `key=value`; empty for an agent as shipped."""
+    """Its settings, as `key=value`; empty for an agent as shipped."""
     without: str | None
     """The piece of our agent that it lacks, in words; None if it lacks none."""
     of: str | None
     """The variant that has the piece."""
     run: Path
     calls: int
-    tally: Tally = field(repr=False)
+    tally: ComparedTurns = field(repr=False)
     expected: int
     """Turns that want an answer, cold ones and barge-ins too."""
     answered: int
@@ -101,7 +198,8 @@ class BenchmarkRow:
     broken_off: int | None
     """Answers that the agent stopped although the user was silent."""
     interruptions: Interruptions
-    sounds: Sounds
+    sounds: Mapping[str, int]
+    """Sounds that are no turn, spoken into answers, by their effect."""
     requests: Requests | None
     cpu_s_per_minute: float | None
     """CPU seconds of the agent's processes per minute of conversation, including models loaded at a call's start."""
@@ -121,38 +219,23 @@ class BenchmarkRow:
         return self.tally.distribution()
 
 
-def row(
-    report: Report,
-    calls: Sequence[Mapping[str, Any]],
-    *,
-    llm: str,
-    variant: str,
-    about: str,
-    settings: Sequence[str] = (),
-    without: str | None = None,
-    of: str | None = None,
-    repeated: int = 0,
-) -> BenchmarkRow:
+def row(report: Report, calls: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]) -> BenchmarkRow:
     """An agent's row.
 
     Args:
         calls: What was observed of its calls from outside: session, turn_ends (when it took the user's turn for
             finished, seconds on the recording's clock; None when it does not report that) and requests (the
             simulator's records).
-        settings: What was set.
-        without: The piece of ours that it lacks.
-        of: The variant that has the piece.
-        repeated: How many of its calls were repeated.
+        entry: What the benchmark's index says of it.
     """
     ends = {call["session"]: call.get("turn_ends") or () for call in calls}
     per_minute, per_answer = _cpu(report)
+    servers = [one.session.server for one in report.sessions if one.session.server]
+    peaks = [server.rss_peak_mb for server in servers if server.rss_peak_mb is not None]
     return BenchmarkRow(
-        llm=llm,
-        variant=variant,
-        about=about,
-        settings=settings,
-        without=without,
-        of=of,
+        **{key: entry[key] for key in ("llm", "variant", "about", "without", "of")},
+        settings=tuple(entry["set"]),
+        repeated=len(entry["repeated"]),
         run=Path(report.run),
         calls=len(report.sessions),
         tally=tally(report.outcomes, ends),
@@ -166,15 +249,14 @@ def row(
         requests=_requests(calls, answered=report.turns.answered),
         cpu_s_per_minute=per_minute,
         cpu_s_per_answer=per_answer,
-        rss_peak_mb=_peak(report),
+        rss_peak_mb=max(peaks, default=None),
         simulated=sorted({found for name in report.simulated for found in _SIMULATED.findall(name)}),
         refused=report.refused,
-        repeated=repeated,
     )
 
 
-def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> Tally:
-    """What became of the warm turns that want an answer and are no barge-ins.
+def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> ComparedTurns:
+    """Sort the warm turns that want an answer and are no barge-ins by their end.
 
     Args:
         ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
@@ -197,7 +279,7 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
             early += one.is_early
         if sounds_finished(turn):
             finished.add(key)
-    return Tally(
+    return ComparedTurns(
         latencies=latencies,
         cut_off=frozenset(cut),
         unanswered=frozenset(unanswered),
@@ -235,17 +317,11 @@ def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests 
 
 def _cpu(report: Report) -> tuple[float | None, float | None]:
     """CPU seconds per minute of conversation, and per answered turn."""
-    known = [
-        (one.session.seconds, one.session.server.cpu_cores, one.outcomes)
-        for one in report.sessions
-        if one.session.seconds and one.session.server and one.session.server.cpu_cores is not None
-    ]
-    seconds = sum(length for length, _, _ in known)
-    used = sum(cores * length for length, cores, _ in known)
-    answers = sum(outcome.answered for _, _, outcomes in known for outcome in outcomes)
+    seconds, used, answers = 0.0, 0.0, 0
+    for one in report.sessions:
+        length, server = one.session.seconds, one.session.server
+        if length and server and server.cpu_cores is not None:
+            seconds += length
+            used += server.cpu_cores * length
+            answers += sum(outcome.answered for outcome in one.outcomes)
     return round(used / seconds * 60, 1) if seconds else None, round(used / answers, 3) if answers else None
-
-
-def _peak(report: Report) -> float | None:
-    peaks = [one.session.server.rss_peak_mb for one in report.sessions if one.session.server]
-    return max((peak for peak in peaks if peak is not None), default=None)

@@ -9,14 +9,7 @@ from latency.render.layout import console_for, fitted, table
 from latency.render.numbers import UNKNOWN, count, ms, percent, plural, statistic
 from latency.report.stats import INTERVAL, RESAMPLES, Distribution, Interval, Ratio
 
-LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
 SOME = ("agent", "n", "p50", "p95")
-TURNS = ("agent", "turns", "answered", "cut off", "unanswered", "early")
-CONDUCT = ("agent", "cut in pauses", "elsewhere", "broken off")
-BARGE_INS = ("agent", "planned", "stopped", "ended", "ignored", "missed", "stop p50", "p95")
-SOUNDS = ("agent", "planned", "went on", "resumed", "stopped", "missed")
-COST = ("agent", "requests", "wasted", "CPU s/min", "peak MB")
-PIECES = ("without", "n", "p50", "p95", "CPU s/min", "per ms")
 TEXT_COLUMNS = ("agent", "without")
 """Headings of columns that hold text."""
 NOTE = 4
@@ -56,32 +49,40 @@ def _tables(
     benchmark: Benchmark, rows: Sequence[BenchmarkRow]
 ) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
     """Title, headings and cells of the tables for one language model."""
-    yield "", LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]
-    halves = [(row, *both) for row in rows if (both := benchmark.by_fit(row))]
+    yield "", (*SOME, "ratio of p50"), [_latency(row, benchmark.ratio(row)) for row in rows]
+    halves = [(row.variant, *both) for row in rows if (both := benchmark.by_fit(row))]
     if halves:
-        yield "Speakers outside the fit", SOME, [_some(row, outside) for row, outside, _ in halves]
-        yield "Speakers that endpointing was fitted to", SOME, [_some(row, inside) for row, _, inside in halves]
-    if finished := [_some(row, words) for row in rows if (words := benchmark.finished(row))]:
+        yield "Speakers outside the fit", SOME, [[name, *_distribution(outside)] for name, outside, _ in halves]
+        inside = [[name, *_distribution(inside)] for name, _, inside in halves]
+        yield "Speakers that endpointing was fitted to", SOME, inside
+    if finished := [[row.variant, *_distribution(words)] for row in rows if (words := benchmark.finished(row))]:
         yield "Recordings whose words are finished", SOME, finished
-    yield "", TURNS, [_turns(row) for row in rows]
-    yield "", CONDUCT, [_conduct(row) for row in rows]
+    yield "", ("agent", "turns", "answered", "cut off", "unanswered", "early"), [_turns(row) for row in rows]
+    conduct = [
+        [row.variant, f"{cut.in_pauses} of {cut.pauses}", str(cut.elsewhere), count(row.broken_off)]
+        for row in rows
+        for cut in [row.cut_offs]
+    ]
+    yield "", ("agent", "cut in pauses", "elsewhere", "broken off"), conduct
     if any(row.interruptions.planned for row in rows):
-        yield "Barge-ins", BARGE_INS, [_barge_ins(row) for row in rows]
-    if any(row.sounds.planned for row in rows):
-        yield "Backchannels, coughs and other sounds that must not interrupt", SOUNDS, [_sounds(row) for row in rows]
-    yield "", COST, [_cost(row) for row in rows]
+        headings = ("agent", "planned", "stopped", "ended", "ignored", "missed", "stop p50", "p95")
+        yield "Barge-ins", headings, [_barge_ins(row) for row in rows]
+    if any(any(row.sounds.values()) for row in rows):
+        yield (
+            "Backchannels, coughs and other sounds that must not interrupt",
+            ("agent", "planned", "went on", "resumed", "stopped", "missed"),
+            [[row.variant, *map(str, (sum(row.sounds.values()), *row.sounds.values()))] for row in rows],
+        )
+    yield "", ("agent", "requests", "wasted", "CPU s/min", "peak MB"), [_cost(row) for row in rows]
     if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:
-        yield "What each part is worth: an agent of ours without the part, minus one with it", PIECES, pieces
+        title = "What each part is worth: an agent of ours without the part, minus one with it"
+        yield title, ("without", "n", "p50", "p95", "CPU s/min", "per ms"), pieces
 
 
 def _latency(row: BenchmarkRow, ratio: Ratio | None) -> list[str]:
     name = f"{row.variant} (REFUSED)" if row.refused else row.variant
     compared = UNKNOWN if ratio is None else f"{ratio.value:.2f}" + _between(ratio.interval, "{:.2f}")
     return [name, *_distribution(row.turn_ms), compared]
-
-
-def _some(row: BenchmarkRow, found: Distribution) -> list[str]:
-    return [row.variant, *_distribution(found)]
 
 
 def _distribution(found: Distribution) -> list[str]:
@@ -95,21 +96,10 @@ def _turns(row: BenchmarkRow) -> list[str]:
     return [row.variant, *map(str, counts)]
 
 
-def _conduct(row: BenchmarkRow) -> list[str]:
-    cut = row.cut_offs
-    return [row.variant, f"{cut.in_pauses} of {cut.pauses}", str(cut.elsewhere), count(row.broken_off)]
-
-
 def _barge_ins(row: BenchmarkRow) -> list[str]:
-    found = row.interruptions
+    found, stop = row.interruptions, row.interruptions.stop_ms
     counts = (found.planned, found.stopped, found.ended, found.ignored, found.missed + found.unplayed)
-    stop = found.stop_ms
     return [row.variant, *map(str, counts), ms(stop.p50) + _between(stop.p50_ci, "{:.0f}"), ms(stop.p95)]
-
-
-def _sounds(row: BenchmarkRow) -> list[str]:
-    found = row.sounds
-    return [row.variant, *map(str, (found.planned, found.went_on, found.resumed, found.stopped, found.silent))]
 
 
 def _cost(row: BenchmarkRow) -> list[str]:
@@ -117,9 +107,9 @@ def _cost(row: BenchmarkRow) -> list[str]:
     return [
         row.variant,
         UNKNOWN if asked is None else str(asked.n),
-        UNKNOWN if asked is None else percent(asked.wasted_share),
+        percent(None if asked is None else asked.wasted_share),
         count(row.cpu_s_per_minute),
-        UNKNOWN if row.rss_peak_mb is None else f"{row.rss_peak_mb:.0f}",
+        ms(row.rss_peak_mb),
     ]
 
 
@@ -181,7 +171,7 @@ def notes(benchmark: Benchmark) -> Iterator[str]:
 
 
 def about_callers(callers: Callers) -> Iterator[str]:
-    """What a reader of the figures has to know of them."""
+    """The limits that the callers set to the figures."""
     yield f"Callers: {', '.join(_who(callers))}"
     if callers.at_once > 1:
         yield f"AT ONCE: {callers.at_once} callers on one server of each agent, each with all the turns"

@@ -1,1 +1,1 @@
-"""What became of each turn, judged from its recording and its marks."""
+"""How turns are judged: latency and cut-offs, barge-ins, the LLM budget, right answers, unexplained time."""

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from latency.audio.dropouts import gaps
-from latency.audio.flushed import parted
+from latency.audio.dropouts import gaps, split_at_flushes
 from latency.audio.onset import Span, as_floats, sounds, utterances
 from latency.audio.recording import RATE
-from latency.judge.barge_in import ducked_after, false_barge_ins, judge_barge_in, judge_sound, onset_of
-from latency.judge.outcome import LOST, ONSET_REACH, Outcome, TimeToAnswer, Unanswered, judge_turn
-from latency.judge.verdict import judge
+from latency.judge.barge_in import BotSpeech, ducked_after, false_barge_ins, judge_barge_in, judge_sound, onset_of
+from latency.judge.llm_budget import judge
+from latency.judge.turn import LOST, ONSET_REACH, AnswerWindow, Outcome, Unanswered, judge_turn
 from latency.record.marks import Mark
 from latency.record.session import InjectedFault, Session
 from latency.record.turn import TurnRecord
@@ -53,48 +52,53 @@ def judge_session(
         stereo: The recording, int16, shape (samples, 2), 16 kHz; None when there is none.
         is_whole: Whether the last of them was the session's last turn.
     """
-    reported = any(turn.server_turns for turn in turns)
     if stereo is None:
-        outcomes = [_unrecorded(turn) for turn in turns]
+        outcomes = [
+            Outcome(turn=turn, unanswered=Unanswered.NO_RECORDING if turn.wants_answer else None) for turn in turns
+        ]
         return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
-    bot = as_floats(stereo[:, 1])
-    spoken = parted(utterances(bot, RATE), bot, RATE, session.flushes)
-    overlaps = [one for turn in turns for reported in turn.server_turns for one in reported.overlaps or ()]
-    bridged = any(server_turn.opening for turn in turns for server_turn in turn.server_turns)
-    pieces = sounds(bot, RATE) if bridged else ()
-    starts = [turn.start for turn in turns]
-    onsets = [onset_of(turn) for turn in turns]
+    samples = as_floats(stereo[:, 1])
+    server_turns = [one for turn in turns for one in turn.server_turns]
+    bot = BotSpeech(
+        spoken=split_at_flushes(utterances(samples, RATE), samples, RATE, session.flushes),
+        samples=samples,
+        flushes=session.flushes,
+        ducked=session.ducked,
+        overlaps=[overlap for one in server_turns for overlap in one.overlaps or ()],
+    )
+    pieces = sounds(samples, RATE) if any(one.opening for one in server_turns) else ()
     outcomes = []
     for position, turn in enumerate(turns):
-        following = next((start for start in starts[position + 1 :] if start is not None), None)
-        next_number = turns[position + 1].turn if position + 1 < len(turns) else turn.turn + is_whole
+        later = turns[position + 1 :]
+        following = next((one.start for one in later if one.start is not None), None)
+        next_number = later[0].turn if later else turn.turn + is_whole
         is_lost = next_number != turn.turn + 1
-        time = TimeToAnswer(
+        window = AnswerWindow(
             following=following,
-            until=None if is_lost else len(bot) / RATE if following is None else following,
-            reported=reported,
-            closed=session.closed is not None,
+            until=None if is_lost else len(samples) / RATE if following is None else following,
+            is_session_reported=bool(server_turns),
+            is_session_closed=session.closed is not None,
         )
-        judged = judge_turn(turn, spoken, pieces, time)
-        if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes, session.ducked):
-            judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
-        again = next((onset for onset in onsets[position + 1 :] if onset is not None), None)
-        sound = judge_sound(turn, spoken, bot, RATE, session.flushes, overlaps, session.ducked, following=again)
-        judged = replace(judged, sound=sound, ducked=ducked_after(turn, spoken, session.ducked))
+        barge_in = judge_barge_in(turn, bot)
+        again = next((onset for one in later if (onset := onset_of(one)) is not None), None)
+        judged = replace(
+            judge_turn(turn, bot.spoken, pieces, window),
+            barge_in=barge_in and barge_in.result,
+            barge_in_stop=barge_in and barge_in.stop,
+            sound=judge_sound(turn, bot, following=again),
+            ducked=ducked_after(turn, bot),
+        )
         outcomes.append(judged)
-    found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)
+    found = gaps(samples, RATE, underruns=session.underruns, flushes=session.flushes, spoken=bot.spoken)
+    # An interruption that a key asked for is not one without cause.
+    unasked = [at for at in session.flushes if not any(0 <= at - key <= KEY_REACH for key in session.silence_asked)]
     return SessionOutcome(
         session=session,
         outcomes=tuple(outcomes),
         recorded=True,
         gaps=_dropouts(found, outcomes),
-        false_barge_ins=false_barge_ins(turns, spoken, _unasked(session), overlaps),
+        false_barge_ins=false_barge_ins(turns, replace(bot, flushes=unasked)),
     )
-
-
-def _unasked(session: Session) -> list[float]:
-    """The flushes that no key asked for."""
-    return [at for at in session.flushes if not any(0 <= at - key <= KEY_REACH for key in session.silence_asked)]
 
 
 def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span, ...]:
@@ -105,10 +109,6 @@ def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span,
         if o.turn.end is not None and o.latency is not None and o.answer is not None and o.answer > o.latency
     ]
     return tuple(gap for gap in found if not any(abs(gap.end - answer) <= ONSET_REACH for answer in bridged))
-
-
-def _unrecorded(turn: TurnRecord) -> Outcome:
-    return Outcome(turn=turn, unanswered=Unanswered.NO_RECORDING if turn.wants_answer else None)
 
 
 End = Literal["answered", "rescued", "apologised", "unanswered", "not judged", "no answer wanted", "not played"]
@@ -133,23 +133,23 @@ def accounts(sessions: Iterable[SessionOutcome], *, budget: float) -> tuple[Turn
 
     Args:
         sessions: as they were judged.
-        budget: see `latency.judge.verdict.judge`.
+        budget: see `latency.judge.llm_budget.judge`.
     """
-    return tuple(account for session in sessions for account in _of_session(session, budget))
-
-
-def _of_session(judged: SessionOutcome, budget: float) -> Iterable[TurnAccount]:
-    session = judged.session
-    following = 0
-    for outcome in judged.outcomes:
-        end, reason = _end(outcome, budget)
-        number = outcome.turn.turn
-        faults = tuple(fault for fault in session.injected if fault.turn == number)
-        yield TurnAccount(session=session.name, turn=number, faults=faults, end=end, reason=reason)
-        following = number + 1
-    for number in range(following, following + (session.never_sent or 0)):
+    found = []
+    for judged in sessions:
+        session, following = judged.session, 0
+        for outcome in judged.outcomes:
+            end, reason = _end(outcome, budget)
+            number = outcome.turn.turn
+            faults = tuple(fault for fault in session.injected if fault.turn == number)
+            found.append(TurnAccount(session=session.name, turn=number, faults=faults, end=end, reason=reason))
+            following = number + 1
         why = f"the call ended before: {session.closed or 'the replay was stopped'}"
-        yield TurnAccount(session=session.name, turn=number, faults=(), end="not played", reason=why)
+        found += [
+            TurnAccount(session=session.name, turn=number, faults=(), end="not played", reason=why)
+            for number in range(following, following + (session.never_sent or 0))
+        ]
+    return tuple(found)
 
 
 def _end(outcome: Outcome, budget: float) -> tuple[End, str | None]:

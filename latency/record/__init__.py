@@ -1,1 +1,1 @@
-"""What a run folder holds: turns with their marks, sessions, the run itself; written once, read by everything else."""
+"""The content of a run folder: turns with their marks, sessions, the run itself; the only home of its formats."""

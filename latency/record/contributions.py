@@ -1,7 +1,7 @@
 """The parts of a turn's latency, from the end of speech through the known instants to the first sound."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from latency.record.marks import Mark
 
@@ -18,7 +18,7 @@ _STAGES: tuple[tuple[str, Mark, Mark], ...] = (
     ("output_transport", Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
     ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
 )
-WITH_TOOLS: tuple[tuple[str, Mark, Mark], ...] = tuple(
+STAGES_WITH_TOOLS: tuple[tuple[str, Mark, Mark], ...] = tuple(
     part
     for stage in _STAGES
     for part in (
@@ -32,25 +32,36 @@ WITH_TOOLS: tuple[tuple[str, Mark, Mark], ...] = tuple(
     )
 )
 """The same in a turn whose answer waits for tools: the model works before and after them."""
-WAY: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in _STAGES))
+STAGE_ENDS: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in _STAGES))
 """The instants that end a stage, in the order of a turn."""
-WAY_WITH_TOOLS: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in WITH_TOOLS))
+STAGE_ENDS_WITH_TOOLS: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in STAGES_WITH_TOOLS))
 UNNAMED = "pipeline"
 """The key of time that no stage accounts for."""
 
-CONTRIBUTIONS = (*dict.fromkeys(key for key, _, _ in WITH_TOOLS), UNNAMED)
+CONTRIBUTIONS = (*dict.fromkeys(key for key, _, _ in STAGES_WITH_TOOLS), UNNAMED)
 """Every contribution key, in the order of a turn."""
 
 
-class Passage(NamedTuple):
-    """The part of a turn from one known instant to the next; passages never overlap."""
+RECORDED: Literal["recorded"] = "recorded"
+"""The first audible sample of the answer in the recording."""
+
+
+class Step(NamedTuple):
+    """The part of a turn from one known instant to the next, seconds; steps never overlap."""
 
     key: str | None
     """Its contribution; None when an instant between the two is unknown, so that no stage accounts for it."""
     after: Mark
-    before: Mark
+    before: Mark | Literal["recorded"]
     start: float
+    """When `after` happened, or the end of what it waited for."""
     end: float
+    """When `before` happened; earlier than `start` only where the marks add up to more than was recorded."""
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return self.end - self.start
 
 
 def known_instants(marks: Mapping[Mark, float], *, speech_end: float | None) -> dict[Mark, float]:
@@ -77,17 +88,17 @@ def known_instants(marks: Mapping[Mark, float], *, speech_end: float | None) -> 
     return instants
 
 
-def passages(instants: Mapping[Mark, float]) -> list[Passage]:
-    """The passages between known instants, in order, from the first instant at which a stage starts or ends."""
-    found: list[Passage] = []
+def steps(instants: Mapping[Mark, float]) -> list[Step]:
+    """The steps between known instants, in order, from the first instant at which a stage starts or ends."""
+    found: list[Step] = []
     reached, at = instants.get(Mark.SPEECH_END), Mark.SPEECH_END
-    for key, start, end in WITH_TOOLS if Mark.TOOL_RETURNED in instants else _STAGES:
+    for key, start, end in STAGES_WITH_TOOLS if Mark.TOOL_RETURNED in instants else _STAGES:
         if end not in instants:
             continue
         # Instants are in the order of their stages, so one that came early is moved to the end of the stage before it.
         arrived = instants[end] if reached is None else max(reached, instants[end])
         if reached is not None:
-            found.append(Passage(key if start in instants else None, at, end, reached, arrived))
+            found.append(Step(key if start in instants else None, at, end, reached, arrived))
         if arrived == instants[end]:
             at = end
         reached = arrived
@@ -97,10 +108,10 @@ def passages(instants: Mapping[Mark, float]) -> list[Passage]:
 def contributions(instants: Mapping[Mark, float]) -> dict[str, float | None]:
     """Seconds by contribution; see `latency.record.turn.TurnRecord.contributions`."""
     parts: dict[str, float | None] = dict.fromkeys(CONTRIBUTIONS)
-    way = passages(instants)
-    for passage in way:
-        if passage.key:
-            parts[passage.key] = (parts[passage.key] or 0.0) + passage.end - passage.start
+    way = steps(instants)
+    for step in way:
+        if step.key:
+            parts[step.key] = (parts[step.key] or 0.0) + step.end - step.start
     first = instants.get(Mark.SPEECH_END)
     if first is not None and Mark.FIRST_AUDIBLE in instants:
         reached = way[-1].end if way else first

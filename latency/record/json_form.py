@@ -32,7 +32,7 @@ _FORMS = {
 LARGEST = 64 * 1024**2
 """Bytes of a file that is read whole."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""What a terminal would obey, and halves of characters, which cannot be written."""
+"""Characters that a terminal would obey, and halves of characters, which cannot be written."""
 
 
 class TurnError(ValueError):
@@ -127,23 +127,22 @@ def shown(value: object) -> str:
 
 
 def _read(kind: type, data: object) -> Any:
-    """What msgspec does not know how to read."""
+    """Read a type that msgspec does not know."""
     if kind is not Marks:
         raise NotImplementedError(kind)
     if not isinstance(data, dict):
         raise TurnError(f"marks is {shown(data)}, not an object")
-    return Marks({mark: _instant(mark, data[mark]) for mark in Mark if data.get(mark) is not None})
-
-
-def _instant(mark: Mark, at: object) -> float:
-    try:
-        return msgspec.convert(at, Instant)
-    except msgspec.ValidationError as error:
-        raise TurnError(f"the mark {mark} is {shown(at)}, not seconds from 0 on") from error
+    marks = Marks()
+    for mark in (mark for mark in Mark if data.get(mark) is not None):
+        try:
+            marks[mark] = msgspec.convert(data[mark], Instant)
+        except msgspec.ValidationError as error:
+            raise TurnError(f"the mark {mark} is {shown(data[mark])}, not seconds from 0 on") from error
+    return marks
 
 
 def _sentence(error: msgspec.ValidationError, kind: type, data: object) -> str:
-    """What msgspec found, as one sentence: the key, its value, and what it may be."""
+    """The error as one sentence: the key, its value, and the values that it may have."""
     what, _, place = str(error).partition(" - at `$")
     key = place.removesuffix("`").removeprefix(".")
     if isinstance(error.__cause__, TurnError):

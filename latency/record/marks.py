@@ -4,10 +4,11 @@ Each mark is defined in one sentence and belongs to one process's clock. A field
 file may hold for it: a field of type `Instant` is an instant, and so is every value of `Marks`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
+from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 from msgspec import Meta
@@ -113,21 +114,12 @@ ROUNDING = 0.001
 
 
 def disorder(marks: Mapping[Mark, float]) -> str | None:
-    """Say in one sentence which two marks contradict cause and effect; None when the order is possible.
-
-    Args:
-        marks: Known instants, seconds, all on one time base; unknown ones are left out.
-    """
-    for earlier, later in _neighbours(marks):
-        if marks[later] < marks[earlier] - ROUNDING:
-            return f"{later} ({marks[later]:.3f} s) lies before {earlier} ({marks[earlier]:.3f} s)"
-    return None
-
-
-def _neighbours(marks: Mapping[Mark, float]) -> Iterator[tuple[Mark, Mark]]:
+    """Say in one sentence which two of a clock's marks contradict cause and effect; None when the order is possible."""
     for chain in CHAINS:
-        known = [mark for mark in chain if mark in marks]
-        yield from zip(known, known[1:], strict=False)
+        for earlier, later in pairwise(mark for mark in chain if mark in marks):
+            if marks[later] < marks[earlier] - ROUNDING:
+                return f"{later} ({marks[later]:.3f} s) lies before {earlier} ({marks[earlier]:.3f} s)"
+    return None
 
 
 Record = TypeVar("Record")

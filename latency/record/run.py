@@ -20,7 +20,7 @@ from latency.audio import recording
 from latency.audio.recording import RecordedTime, RecordingError, extent
 from latency.record.json_form import TurnError, from_json, parse, read_file, read_json, shown
 from latency.record.marks import Count
-from latency.record.session import Session, SessionFiles
+from latency.record.session import ListedSession, Session
 from latency.record.turn import KEYS, NewerTurnError, TurnRecord
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ TURN_BEGINS = "{"
 """How every line of turns.jsonl begins, also one that was cut short."""
 _SECONDS_ROUNDED = 0.1
 """Seconds by which a recording may be shorter than run.json says."""
+_OWN_FOLDER = "give every run a folder of its own (`voice replay --out`)"
 
 
 class RunError(Exception):
@@ -59,7 +60,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
         raise RunError(f"{folder} is not a run: it has no run.json") from None
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
-            raise RunError(f"{path} holds more than one run; {_own_folder()}") from error
+            raise RunError(f"{path} holds more than one run; {_OWN_FOLDER}") from error
         raise RunError(
             f"{path} cannot be read: it was cut short or changed ({error}); restore it, or replay again"
         ) from error
@@ -72,9 +73,11 @@ def read_run_json(folder: Path) -> dict[str, Any]:
     if schema > SCHEMA:
         raise _newer(path, f"schema {schema}; this one reads {SCHEMA}")
     if schema < SCHEMA:
+        command: Any = content.get("command")
+        is_known = isinstance(command, list) and command and all(isinstance(word, str) for word in command)
         raise RunError(
             f"{path} was written by an older version (schema {schema}; this one reads {SCHEMA}); "
-            f"make the run again with `{_command(content)}`"
+            f"make the run again with `{shlex.join(command) if is_known else 'voice replay'}`"
         )
     return content
 
@@ -110,7 +113,7 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         if known is not turn and known != turn:
             raise RunError(
                 f"{path}, line {number}: there is another turn {turn.turn} of session {turn.session!r}: two runs are "
-                f"mixed in this folder; {_own_folder()}"
+                f"mixed in this folder; {_OWN_FOLDER}"
             )
         twice += known is not turn
     if cut.strip("\0") and not cut.startswith(TURN_BEGINS):
@@ -124,15 +127,15 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptSession:
-    """What a writer that was killed left of the session under way."""
+class UnfinishedSession:
+    """The remains of the session that was under way when the writer was killed."""
 
-    session: Session
+    session: ListedSession
     turns: tuple[TurnRecord, ...]
 
 
-def read_under_way(folder: Path) -> KeptSession | None:
-    """What is left of the session that was under way when the run's writer was killed; None when there is nothing.
+def read_under_way(folder: Path) -> UnfinishedSession | None:
+    """Read the session that was under way when the run's writer was killed; None when nothing is left of it.
 
     Raises:
         RunError: The file is not what a run writes.
@@ -140,8 +143,8 @@ def read_under_way(folder: Path) -> KeptSession | None:
     path = folder / UNDER_WAY
     try:
         content = read_json(path)
-        return KeptSession(
-            session=from_json(Session, content["session"]),
+        return UnfinishedSession(
+            session=from_json(ListedSession, content["session"]),
             turns=tuple(TurnRecord.from_json(turn) for turn in content["turns"]),
         )
     except FileNotFoundError:
@@ -151,30 +154,26 @@ def read_under_way(folder: Path) -> KeptSession | None:
 
 
 def check_sessions(
-    folder: Path, listed: Sequence[SessionFiles], turns: Sequence[TurnRecord], *, is_complete: bool
+    folder: Path, listed: Sequence[ListedSession], turns: Sequence[TurnRecord], *, is_complete: bool
 ) -> tuple[frozenset[str], list[str]]:
     """The sessions whose turns are not all there, or may not be, and the notes on them.
 
     Args:
-        listed: The sessions of its run.json.
-        turns: Those of its turns.jsonl.
-        is_complete: Whether its writer finished.
+        is_complete: Whether the run's writer finished.
 
     Raises:
         RunError: The folder holds two runs.
     """
     names = [entry.name for entry in listed]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise RunError(
-            f"{folder / 'run.json'} lists the session {twice[0]!r} twice: two runs are mixed; {_own_folder()}"
-        )
+        raise RunError(f"{folder / 'run.json'} lists the session {twice[0]!r} twice: two runs are mixed; {_OWN_FOLDER}")
     found = Counter(turn.session for turn in turns)
     unlisted = [name for name in found if name not in names]
     # Only a writer that was killed leaves turns of a session that it has not listed.
     if unlisted and is_complete:
         raise RunError(
             f"{folder / 'turns.jsonl'} holds turns of a session {unlisted[0]!r} that run.json does not list: two runs "
-            f"are mixed in this folder; {_own_folder()}"
+            f"are mixed in this folder; {_OWN_FOLDER}"
         )
     notes = [f"session {name!r} is not in run.json: the run ended while it was saved" for name in unlisted]
     lacking = set(unlisted)
@@ -229,7 +228,7 @@ def recording_extent(path: Path) -> RecordedTime | None:
         raise RunError(f"{error}; restore the file, or take it away to count its turns as not recorded") from error
 
 
-def changed_fixtures(listed: Iterable[SessionFiles]) -> Iterator[str]:
+def changed_fixtures(listed: Iterable[ListedSession]) -> Iterator[str]:
     """A sentence for each recording that has changed since it was replayed; a missing one does not count."""
     seen = set()
     for entry in listed:
@@ -237,7 +236,11 @@ def changed_fixtures(listed: Iterable[SessionFiles]) -> Iterator[str]:
             if source in seen or not (checksum := entry.fixtures.get(name)):
                 continue
             seen.add(source)
-            if _checksum(Path(source)) not in (None, checksum):
+            try:
+                is_changed = hashlib.sha256(read_file(Path(source))).hexdigest() != checksum
+            except OSError:
+                continue
+            if is_changed:
                 yield f"{source} has changed since it was replayed in this run"
 
 
@@ -249,26 +252,7 @@ def _damaged(path: Path, line: int, why: str) -> RunError:
     return RunError(f"{path} is damaged in line {line} ({why}); take the line out, or replay again")
 
 
-def _checksum(path: Path) -> str | None:
-    try:
-        return hashlib.sha256(read_file(path)).hexdigest()
-    except OSError:
-        return None
-
-
-def _command(content: Mapping[str, Any]) -> str:
-    command = content.get("command")
-    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
-        return shlex.join(command)
-    return "voice replay"
-
-
-def _own_folder() -> str:
-    return "give every run a folder of its own (`voice replay --out`)"
-
-
 Status = Literal["running", "complete", "interrupted"]
-_FOLDERS = "[0-9]*-[0-9]*-*/run.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,12 +276,7 @@ class RunHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
     status: Status
-    sessions: tuple[Session, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Files:
-    sessions: tuple[SessionFiles, ...]
+    sessions: tuple[ListedSession, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,10 +289,10 @@ class Run:
     sessions: tuple[Session, ...]
     turns: tuple[TurnRecord, ...]
     notes: tuple[str, ...] = ()
-    """What a reader of the figures has to know: unfinished, cut short."""
+    """Warnings about the run: unfinished, cut short."""
     recorded_until: Mapping[str, float] = field(default_factory=dict)
     """Where the recording of a session ends that was cut short, seconds; the others are whole or not there at all."""
-    lacking: frozenset[str] = frozenset()
+    incomplete_sessions: frozenset[str] = frozenset()
     """Sessions whose turns are not all in turns.jsonl, or may not be."""
 
     @classmethod
@@ -331,8 +310,7 @@ class Run:
         content = read_run_json(folder)
         turns, cut = read_turns(folder / "turns.jsonl")
         try:
-            header = from_json(RunHeader, content)
-            run, listed = from_json(_Run, content), from_json(_Files, content).sessions
+            header, run = from_json(RunHeader, content), from_json(_Run, content)
         except TurnError as error:
             raise RunError(f"{folder / 'run.json'} is not what a run writes: {error}") from error
         sessions, under_way = run.sessions, []
@@ -340,17 +318,19 @@ class Run:
         if kept is not None and kept.turns and kept.session.name not in {session.name for session in sessions}:
             whole = {(turn.session, turn.turn) for turn in turns}
             turns += tuple(turn for turn in kept.turns if (turn.session, turn.turn) not in whole)
-            sessions, listed = (*sessions, kept.session), (*listed, SessionFiles(name=kept.session.name))
+            sessions = (*sessions, kept.session)
             under_way = [f"session {kept.session.name!r} was under way: its last turns are not counted"]
         if not turns:
             raise RunError(f"{folder} holds no turns yet; replay again, unless it is being written", exit_code=3)
         ends, missing = check_recordings(folder, sessions)
-        notes = [] if run.status == "complete" else [f"this run is not complete: its status is {run.status!r}"]
-        lacking, incomplete = check_sessions(folder, listed, turns, is_complete=run.status == "complete")
-        notes += [*under_way, *cut, *incomplete, *missing]
-        notes += [f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed]
-        notes += [f"session {s.name!r} ended before {s.never_sent} of its turns" for s in sessions if s.never_sent]
-        notes += changed_fixtures(listed)
+        lacking, incomplete = check_sessions(folder, sessions, turns, is_complete=run.status == "complete")
+        notes = [
+            *([] if run.status == "complete" else [f"this run is not complete: its status is {run.status!r}"]),
+            *(*under_way, *cut, *incomplete, *missing),
+            *(f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed),
+            *(f"session {s.name!r} ended before {s.never_sent} of its turns" for s in sessions if s.never_sent),
+            *changed_fixtures(sessions),
+        ]
         return cls(
             folder=folder,
             status=run.status,
@@ -359,14 +339,14 @@ class Run:
             turns=turns,
             notes=tuple(notes),
             recorded_until=ends,
-            lacking=lacking,
+            incomplete_sessions=lacking,
         )
 
     @property
     def lost(self) -> str | None:
-        """What of the run is not here, as one clause; None when it is whole."""
-        if self.lacking:
-            return f"turns of {', '.join(sorted(self.lacking))} are lost"
+        """The missing part of the run, as one clause; None when it is whole."""
+        if self.incomplete_sessions:
+            return f"turns of {', '.join(sorted(self.incomplete_sessions))} are lost"
         if self.recorded_until:
             return f"the recording of {', '.join(sorted(self.recorded_until))} was cut short"
         return None if self.status == "complete" else f"its status is {self.status!r}"
@@ -389,15 +369,16 @@ def newest(root: Path) -> Path:
     Raises:
         RunError: There is none.
     """
-    found = [path.parent for path in root.glob(_FOLDERS)]
+
+    def rank(folder: Path) -> tuple[bool, str]:
+        turns = folder / "turns.jsonl"
+        has_turns = (turns.is_file() and turns.stat().st_size > 0) or (folder / UNDER_WAY).is_file()
+        return has_turns, folder.name
+
+    found = [path.parent for path in root.glob("[0-9]*-[0-9]*-*/run.json")]
     if not found:
         raise RunError(f"there is no run in {root}; run `voice replay` first", exit_code=3)
-    return max(found, key=lambda folder: (_has_turns(folder), folder.name))
-
-
-def _has_turns(folder: Path) -> bool:
-    turns = folder / "turns.jsonl"
-    return (turns.is_file() and turns.stat().st_size > 0) or (folder / UNDER_WAY).is_file()
+    return max(found, key=rank)
 
 
 def file_name(name: str) -> str:

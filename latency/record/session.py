@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from latency.budget import CARD_DRIFT_ALLOWED, CLOCK_DRIFT_ALLOWED, LATE_SHARE_ALLOWED
 from latency.record.marks import Count, Instant, Milliseconds, Number, Seconds
-
-LATE_SHARE_ALLOWED = 0.02
-CLOCK_DRIFT_ALLOWED = 0.001
-CARD_DRIFT_ALLOWED = 0.05
-"""Of a sound card, whose clock is followed; what it drops out, a virtual one on a busy machine 3 %, counts as drift."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +65,7 @@ class PlayoutSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLoad:
-    """What the server's process used during a session."""
+    """Resources of the server's process during a session."""
 
     cpu_cores: Number | None = None
     """CPU seconds per second."""
@@ -87,12 +83,12 @@ class InjectedFault:
     """The turn of the session that was played, or had been played last."""
     at: Instant
     what: str
-    """What was done, as a clause: "sim:sonnet never answers"."""
+    """The fault as a clause: "sim:sonnet never answers"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """An entry of run.json's `sessions`; instants are on the recording's clock."""
+    """A conversation; instants are on the recording's clock."""
 
     name: str
     scenario: str = ""
@@ -103,7 +99,7 @@ class Session:
     cold: bool = False
     """Whether the server had no call before."""
     fixtures: Mapping[str, str | None] = field(default_factory=dict)
-    """Checksum of each recording that was played."""
+    """Checksum of each recording that was played, by its name."""
     clock: ClockAlignment | None = None
     """None when the server answered no ping."""
     pacing: Pacing | None = None
@@ -133,13 +129,10 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFiles:
-    """What an entry of run.json's `sessions` says about files, in addition to the `Session`."""
+class ListedSession(Session):
+    """A session as run.json lists it, with its files."""
 
-    name: str
     turns: Count | None = None
     """How many of the session's turns turns.jsonl holds."""
-    fixtures: Mapping[str, str | None] = field(default_factory=dict)
-    """Checksum of each recording that was played, by its name."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """The path of each of these recordings, by its name."""
+    """The path of each recording of `fixtures`, by its name."""

@@ -5,13 +5,12 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
-from latency.record.contributions import Passage, contributions, known_instants, passages
+from latency.record.contributions import Step, contributions, known_instants, steps
 from latency.record.json_form import TurnError, from_json, parse, shown, to_json
 from latency.record.marks import (
     Count,
     EarlierInstant,
     Instant,
-    Mark,
     Marks,
     Milliseconds,
     Probability,
@@ -21,13 +20,11 @@ from latency.record.marks import (
 from latency.record.requests import AnswerPart, AnswerRecord, RequestRecord
 
 StallKind = Literal["event loop", "garbage collection"]
-SHORTEST_MS = 20.0
-"""A shorter delay of the event loop is not recorded: it is one frame of audio, which the jitter buffer hides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
-    """One such time of at least 20 ms."""
+    """A time of at least `SHORTEST_STALL_MS` during which the server's event loop did nothing."""
 
     at: EarlierInstant
     """When it began."""
@@ -53,8 +50,7 @@ class TurnStall(Stall):
 Part = Literal[
     "voice detector", "recogniser", "turn taking", "language model", "tool", "synthesis", "transport", "processor"
 ]
-"""What hung: the detector of speech; what makes text of speech; what decides on the end of turns; what answers; a tool
-that it called; what makes speech of text; what sends the speech; or another processor of the pipeline."""
+"""The part that hung. The "tool" is one that the language model called; "processor" is any other of the pipeline."""
 
 HEARING: frozenset[Part] = frozenset({"voice detector", "recogniser", "turn taking", "processor"})
 """The parts that a caller's words pass before they are answered."""
@@ -102,20 +98,20 @@ class OverlapRecord:
     """None while undecided."""
     because: Because | None = None
     words: str | None = None
-    """What the recogniser had heard by then; None for no words."""
+    """The words recognised by then; None for none."""
 
 
 EndedBy = Literal[
     "smart_turn", "fallback", "whole_request", "nothing_heard", "own_voice", "recogniser_failed", "timeout"
 ]
-"""What ended the user's turn: the words were judged complete, by Smart Turn and all other evidence; the words were in
-doubt, and the silence that they need had passed; the words are a whole request; the recogniser heard no words; what it
-heard was the agent's own voice; the recogniser failed; or pipecat's watchdog stopped waiting."""
+"""Why the user's turn was ended: its words were judged complete, by Smart Turn and all other evidence; they were in
+doubt, and the silence that they need had passed; they are a whole request; the recogniser heard no words; it heard the
+agent's own voice; the recogniser failed; or pipecat's watchdog stopped waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartTurnOpinion:
-    """What Smart Turn and the other evidence said about the end of a turn."""
+    """The opinion of Smart Turn and of the other evidence about the end of a turn."""
 
     probability: Probability | None = None
     """Smart Turn's probability that the turn is complete."""
@@ -129,7 +125,7 @@ class SmartTurnOpinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeculationRecord:
-    """What was done for the answer before the turn was committed."""
+    """Work on the answer before the turn was committed."""
 
     hints: Count = 0
     """How often a short silence hinted at the end of the turn."""
@@ -148,13 +144,13 @@ class SpeculationRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reported:
-    """What the server says about a turn, whether the turn is one of its own or one of the user's."""
+class ReportedTurn:
+    """The server's account of a turn, one of its own or one of the user's."""
 
     heard: str | None = None
-    """What the recogniser heard, or what was typed."""
+    """The recognised words, or the typed ones."""
     said: str | None = None
-    """What the bot said, without phrases that bridged a wait."""
+    """The answer of the bot, without phrases that bridged a wait."""
     ended_by: EndedBy | None = None
     """None while the turn is not committed, and for one that was typed."""
     smart_turn: SmartTurnOpinion | None = None
@@ -162,7 +158,7 @@ class Reported:
     interrupted: bool = False
     """Whether the user spoke before the answer was over."""
     failed: str | None = None
-    """What broke, in one sentence."""
+    """The failure, in one sentence."""
     hung: HangRecord | None = None
     """The last part that hung in it; None when none did."""
     marks: Marks = field(default_factory=Marks)
@@ -173,7 +169,7 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerTurn(Reported):
+class ServerTurn(ReportedTurn):
     """One of the server's own turns; the user's turn makes several when a pause is taken for its end."""
 
     turn: Count
@@ -195,7 +191,7 @@ class ServerTurn(Reported):
     overlaps: tuple[OverlapRecord, ...] | None = None
     """The caller's sounds during its answer, in order; None from a server that does not decide on them."""
     part: AnswerPart | None = None
-    """What its answer was of a longer one; None for a whole answer, and from a server that speaks no parts."""
+    """The part of a longer answer that was spoken; None for a whole answer, and from a server that speaks no parts."""
     answer_pending: bool = False
     """Whether an answer, or the rest of it, is still to come."""
     stalls: Count | None = None
@@ -209,7 +205,7 @@ class ServerTurn(Reported):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReport:
-    """What the server sends its client about a turn, again whenever it changes; instants are on the server's clock."""
+    """The message of the server to its client about a turn, again whenever it changes; instants are on its clock."""
 
     turn: ServerTurn
     stalls: tuple[Stall, ...] = ()
@@ -256,8 +252,8 @@ class NewerTurnError(TurnError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRecord(Reported):
-    """What the user said and what the agent made of it; instants are on the recording's clock.
+class TurnRecord(ReportedTurn):
+    """A turn of the user and the agent's answer; instants are on the recording's clock.
 
     The server's report is that of its last committed turn, but `heard` and `said` join the texts of all its turns.
 
@@ -271,7 +267,7 @@ class TurnRecord(Reported):
     scenario: str = ""
     fixture: str | None = None
     text: str | None = None
-    """What the user really says."""
+    """The true words of the user."""
     speaker: str | None = None
     """Who speaks; the name of a synthesiser begins with "sim:". None when that is unknown."""
     truth: Truth = "labelled"
@@ -339,14 +335,11 @@ class TurnRecord(Reported):
         A stage that ended before the previous one (speculation) took no time of its own: 0. A stage with an unknown
         end is None, and its time is part of "pipeline", which is None unless both ends of the turn are known.
         """
-        return contributions(self._instants())
+        return contributions(known_instants(self.marks, speech_end=self.end))
 
-    def passages(self) -> list[Passage]:
+    def steps(self) -> list[Step]:
         """The turn's way through its known instants, in order, from the first one that a stage ends or begins at."""
-        return passages(self._instants())
-
-    def _instants(self) -> dict[Mark, float]:
-        return known_instants(self.marks, speech_end=self.end)
+        return steps(known_instants(self.marks, speech_end=self.end))
 
     def to_json(self) -> dict[str, Any]:
         """The record as one JSON object, as turns.jsonl holds it."""

@@ -21,7 +21,7 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def checks(report: Report) -> list[dict[str, Any]]:
-    """What became of the thresholds."""
+    """The checks and their verdicts."""
     return [
         {"expr": item.expr, "verdict": item.verdict, **({"reason": item.reason} if item.reason else {})}
         for item in report.thresholds
@@ -35,8 +35,8 @@ def text(report: Report) -> str:
 
 def _method(report: Report) -> dict[str, Any]:
     """How the figures were measured, the slowest stage and the slowest turns."""
-    names = ("created", "command", "versions", "components", "host", "late_turns", "refused", "watched", "stalls",
-            "unexplained", "notes", "rests_on", "chaos", "accounts")  # fmt: skip
+    of_header = ("created", "command", "versions", "components")
+    names = ("host", "late_turns", "refused", "watched", "stalls", "unexplained", "notes", "rests_on")
     worst_turns = [
         {"session": one.turn.session, "turn": one.turn.turn, "latency_ms": rounded_ms(one.latency), "why": why}
         for one, why in worst(report)
@@ -44,7 +44,10 @@ def _method(report: Report) -> dict[str, Any]:
     return {
         "percentiles": METHOD,
         "intervals": INTERVAL_METHOD,
+        **{name: as_builtins(getattr(report.header, name)) for name in of_header},
         **{name: as_builtins(getattr(report, name)) for name in names},
+        "chaos": report.header.chaos,
+        "accounts": as_builtins(report.accounts),
         "slowest_stage": slowest_stage(report),
         "worst": worst_turns,
     }

@@ -22,11 +22,7 @@ _UPON: tuple[Kind, ...] = ("stream", "speech", "work", "path", "stall", "instant
 
 
 def bars(waterfall: Waterfall, *, width: int) -> Iterator[tuple[WaterfallRow | None, str]]:
-    """The waterfall's lines, each with the row that it shows: a scale, the rows and a legend (without a row).
-
-    Args:
-        width: Characters in a line.
-    """
+    """The waterfall's lines, each with the row that it shows: a scale, the rows and a legend (without a row)."""
     beside = LABEL + 2 * NUMBER + 4
     cells = max(NARROWEST, width - beside - (NOTE if width >= NOTES_FIT_FROM else 0))
     room = width - beside - cells
@@ -43,17 +39,13 @@ def bars(waterfall: Waterfall, *, width: int) -> Iterator[tuple[WaterfallRow | N
                 if bar.kind == kind:
                     _draw(drawn, bar, waterfall, step, _GLYPHS[kind])
         is_beside = len(row.note) <= room
-        yield row, _line(row, "".join(drawn), row.note if is_beside else "")
+        times = "".join(f"{'' if took is None else ms(took * 1000):>{NUMBER}}" for took in (row.took, row.waited))
+        note = row.note if is_beside else ""
+        yield row, f"{_cut(row.label, LABEL):<{LABEL}}{times}  {''.join(drawn)}  {note}".rstrip()
         if not is_beside:
             yield row, " " * INDENT + _cut(row.note, width - INDENT)
     legend = " \n".join(part.replace(" ", "\xa0") for part in _legend(waterfall))
     yield from ((None, line.replace("\xa0", " ")) for line in textwrap.wrap(legend, width))
-
-
-def _line(row: WaterfallRow, drawn: str, note: str) -> str:
-    took = "" if row.took is None else ms(row.took * 1000)
-    waited = "" if row.waited is None else ms(row.waited * 1000)
-    return f"{_cut(row.label, LABEL):<{LABEL}}{took:>{NUMBER}}{waited:>{NUMBER}}  {drawn}  {note}".rstrip()
 
 
 def _cut(text: str, room: int) -> str:

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from latency.budget import TURN_LIMIT
-from latency.judge.outcome import EARLY
+from latency.budget import EARLY, TURN_LIMIT
 from latency.render.numbers import ms, plural, statistic
 from latency.report.report import Report
 from latency.report.stats import Distribution
@@ -19,8 +18,8 @@ def headline(report: Report) -> Iterator[Line]:
     yield f"Turnaround: {report.run}", "bold"
     if report.simulated:
         yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
-    if report.chaos is not None:
-        yield f"FAULTS INJECTED (--chaos {report.chaos}): these are not the figures of an ordinary run", "bold magenta"
+    if (chaos := report.header.chaos) is not None:
+        yield f"FAULTS INJECTED (--chaos {chaos}): these are not the figures of an ordinary run", "bold magenta"
     if report.refused:
         yield f"LATENCIES REFUSED: {report.refused}", "bold red"
     for note in report.notes:
@@ -28,12 +27,20 @@ def headline(report: Report) -> Iterator[Line]:
     if report.rests_on:
         yield f"Rests on      {', '.join(report.rests_on)}", "yellow"
     yield "", ""
-    refused = " (refused)" if report.refused else ""
+    turns, refused = report.turns, " (refused)" if report.refused else ""
     yield f"Turn latency{refused}  {_turn_latency(report)}", "bold"
     if report.llm.phrases and report.has_latencies:
         answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
         yield f"{answer} (phrases are no answer)", "bold"
-    yield from _apart(report)
+    # The turns that no latency shows, and those whose latency is too good.
+    unanswered = sum(turns.unanswered.values()) - turns.lost
+    if unanswered:
+        yield f"Unanswered    {plural(unanswered, 'turn')}: each counts as later than any limit", "bold red"
+    if cut := report.quality.cut_offs:
+        yield f"Cut off       {plural(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
+    if early := report.quality.early:
+        within = f"within {EARLY * 1000:.0f} ms, sooner than people answer"
+        yield f"Early         {plural(early, 'answer')} {within}", "yellow"
 
 
 def _turn_latency(report: Report) -> str:
@@ -43,27 +50,10 @@ def _turn_latency(report: Report) -> str:
             f"{ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered (of {turns.expected}) was the "
             "first of its process; for a warm figure, replay it with --repeat 2"
         )
+    answered = f"{turns.answered} of {turns.expected} answered"
     if not report.has_latencies:
-        return "none; " + (
-            f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
-        )
-    return (
-        f"{_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; {turns.answered} of {turns.expected} answered"
-    )
-
-
-def _apart(report: Report) -> Iterator[Line]:
-    """The turns that no latency shows, and those whose latency is too good."""
-    unanswered = sum(report.turns.unanswered.values()) - report.turns.lost
-    if unanswered:
-        yield f"Unanswered    {plural(unanswered, 'turn')}: each counts as later than any limit", "bold red"
-    if cut := report.quality.cut_offs:
-        yield f"Cut off       {plural(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
-    if early := report.quality.early:
-        yield (
-            f"Early         {plural(early, 'answer')} within {EARLY * 1000:.0f} ms, sooner than people answer",
-            "yellow",
-        )
+        return f"none; {answered if turns.expected else 'no turn wants an answer'}"
+    return f"{_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; {answered}"
 
 
 def _figures(one: Distribution) -> str:
@@ -82,11 +72,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 
 def histogram(latencies: Iterable[float]) -> list[str]:
-    """One line of bars of 50 ms from 0 to 2 s, split at 800 ms, and a scale below; the last bar holds everything later.
-
-    Args:
-        latencies: Seconds.
-    """
+    """A line of bars of 50 ms from 0 to 2 s, split at 800 ms, and its scale; the last bar holds everything later."""
     counts = [0] * (BINS + 1)
     for latency in latencies:
         # A latency of exactly 800 ms is within 800 ms, so a bar holds its upper edge.

@@ -1,4 +1,4 @@
-"""What every printed report is made of: a console that also suits a pipe, compact tables, and lines with labels."""
+"""The parts of every printed report: a console that also suits a pipe, compact tables, and lines with labels."""
 
 import codecs
 import os
@@ -51,13 +51,9 @@ def console_for(file: TextIO) -> Console:
     """A console on a text stream; colours only in a terminal, and characters that the stream lacks drawn in ASCII."""
     if isinstance(file, TextIOWrapper) and not file.encoding.lower().startswith("utf"):
         file.reconfigure(errors=_DRAWN_IN_ASCII)
-    width = None if file.isatty() else _pipe_width()
-    return _Console(file=file, width=width, markup=False, emoji=False, highlight=False)
-
-
-def _pipe_width() -> int:
     columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdecimal() and int(columns) else PIPE_WIDTH
+    width = int(columns) if columns.isdecimal() and int(columns) else PIPE_WIDTH
+    return _Console(file=file, width=None if file.isatty() else width, markup=False, emoji=False, highlight=False)
 
 
 LABEL = 13

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from latency.record.requests import Cap
 from latency.render.layout import labelled
 from latency.render.numbers import counted, ms, percent, plural, usd
 from latency.report.explain import LIMITS
-from latency.report.llm.budget import Llm, TierFigures
 from latency.report.llm.cost import Cost
-from latency.report.llm.requests import SENT, CutShort, Waste
+from latency.report.llm.figures import Llm, TierFigures
+from latency.report.llm.requests import SENT_IN_WORDS, Waste
 
 
 def llm_lines(llm: Llm) -> Iterator[str]:
@@ -57,11 +56,15 @@ def _line(label: str, text: str) -> str:
 
 
 def _tier(tier: TierFigures) -> str:
-    """What a tier was asked and what became of it; counts of 0 are left out."""
+    """The requests to a tier and their ends; counts of 0 are left out."""
+    cut = {
+        f"with {SENT_IN_WORDS[what]} received in {ms(those.after_p50_ms)} ms, p50": those.n
+        for what, those in tier.cut_short.items()
+    }
     ends = {
         "spoken": str(tier.spoken),
         "tools": str(tier.called),
-        "cancelled": f"{tier.cancelled}{_listed({_cut(*item): item[1].n for item in tier.cut_short.items()})}",
+        "cancelled": f"{tier.cancelled}{_listed(cut)}",
         "failed": f"{tier.failed}{_listed(tier.failures)}",
         "opened": str(tier.opened),
         "verdicts": str(tier.verdicts),
@@ -83,10 +86,6 @@ def _listed(reasons: Mapping[str, int]) -> str:
     if len(reasons) < 2:
         return "".join(f" ({reason})" for reason in reasons)
     return f" ({'; '.join(f'{n} {reason}' for reason, n in reasons.items())})"
-
-
-def _cut(what: str, those: CutShort) -> str:
-    return f"with {SENT[what]} received in {ms(those.after_p50_ms)} ms, p50"
 
 
 def _overshoot(llm: Llm) -> str:
@@ -118,9 +117,6 @@ def _waste(waste: Waste) -> str:
     return f"{share} were not heard: {waste.tokens:,}{listed}; {requests}"
 
 
-CAPS: dict[Cap, str] = {"call": "a call", "day": "a day"}
-
-
 def cost_lines(cost: Cost) -> Iterator[str]:
     """Nothing for a run that asked no language model."""
     if not cost.requests:
@@ -129,18 +125,22 @@ def cost_lines(cost: Cost) -> Iterator[str]:
         part = "" if cost.known is None else f"; the requests with a price cost {usd(cost.known)}"
         yield labelled("cost", f"unknown: no price known for {' and '.join(cost.unpriced)}{part}")
     else:
-        yield labelled("cost", f"{usd(cost.usd)}{_kind(cost)} for {plural(cost.requests, 'request')}{_rates(cost)}")
+        rates = [] if cost.usd_per_100_turns is None else [f"{usd(cost.usd_per_100_turns)} for 100 turns"]
+        if len(cost.calls) > 1:
+            rates.append(f"{usd(cost.usd_per_call)} for a call on average")
+        listed = f"; {', '.join(rates)}" if rates else ""
+        yield labelled("cost", f"{usd(cost.usd)}{_kind(cost)} for {plural(cost.requests, 'request')}{listed}")
         yield _line("winners", f"{_part(cost.winners, cost.usd)}: their words were spoken, or their tools run")
         yield _line("losers", f"{_part(cost.losers, cost.usd)}: cancelled, failed or rejected")
         yield _line("discarded", f"{_part(cost.speculation, cost.usd)}: speculative answers that were not used")
     if cost.usd is not None and len(cost.tiers) > 1:
         yield _line("tiers", ", ".join(f"{name} {usd(amount)}" for name, amount in cost.tiers.items()))
     for cap, turns in cost.capped.items():
-        yield _line("cap", f"reached for {CAPS[cap]}: the cheapest tier alone was asked in {plural(turns, 'turn')}")
+        yield _line("cap", f"reached for a {cap}: the cheapest tier alone was asked in {plural(turns, 'turn')}")
 
 
 def _kind(cost: Cost) -> str:
-    """What the sum is not: charged, or exact."""
+    """Whether the sum is simulated or estimated."""
     remarks = []
     if cost.simulated:
         whole = cost.simulated == cost.usd
@@ -148,13 +148,6 @@ def _kind(cost: Cost) -> str:
     if cost.estimated and cost.usd:
         remarks.append(f"{percent(round(cost.estimated / cost.usd, 3))} of it estimated")
     return f" ({', '.join(remarks)})" if remarks else ""
-
-
-def _rates(cost: Cost) -> str:
-    rates = [f"{usd(cost.usd_per_100_turns)} for 100 turns"] if cost.usd_per_100_turns is not None else []
-    if len(cost.calls) > 1:
-        rates.append(f"{usd(cost.usd_per_call)} for a call on average")
-    return f"; {', '.join(rates)}" if rates else ""
 
 
 def _part(amount: float | None, whole: float) -> str:

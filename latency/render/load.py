@@ -7,9 +7,9 @@ from typing import Any, TextIO
 from latency.record.json_form import to_json
 from latency.render.as_json import checks
 from latency.render.layout import console_for, fitted, labelled, table
-from latency.render.numbers import UNKNOWN, count, counted, plural, statistic
+from latency.render.numbers import count, counted, decimal, plural, statistic
 from latency.render.report import verdict_lines
-from latency.report.load import ENOUGH, LoadFigures, Tally
+from latency.report.load import ENOUGH, LoadFigures, TurnTally
 from latency.report.report import Report
 
 TURNS = ("turns", "p50", "p95", "max", "unanswered", "cut-offs", "drop-outs")
@@ -30,7 +30,7 @@ def write(report: Report, figures: LoadFigures, file: TextIO) -> None:
     console.print(table(("caller", "calls", "refused", *TURNS), callers, text=()))
     console.print()
     rows = [
-        [str(one.calls), f"{one.seconds:.0f}", count(one.server_cores), _times(one.slowdown), *_turns(one.tally)]
+        [str(one.calls), f"{one.seconds:.0f}", count(one.server_cores), decimal(one.slowdown), *_turns(one.tally)]
         for one in figures.by_calls_at_once
     ]
     console.print(table(("at once", "seconds", "cores", "slower", *TURNS), rows, text=()))
@@ -54,14 +54,10 @@ def text(report: Report, figures: LoadFigures) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def _turns(tally: Tally) -> list[str]:
+def _turns(tally: TurnTally) -> list[str]:
     times = tally.turn_ms
     shown = [statistic(times, key) for key in ("p50", "p95", "max")]
     return [str(times.total), *shown, str(tally.unanswered), str(tally.cut_offs), str(tally.drop_outs)]
-
-
-def _times(factor: float | None) -> str:
-    return UNKNOWN if factor is None else f"{factor:.2f}"
 
 
 def _lines(figures: LoadFigures) -> Iterator[str]:
@@ -71,11 +67,15 @@ def _lines(figures: LoadFigures) -> Iterator[str]:
         f"{figures.callers}, who began {began}; at most {plural(figures.most_at_once, 'call')} at once; "
         f"{figures.seconds:.0f} s in all",
     )
-    yield labelled("sustained", _sustained(figures))
-    if figures.refused:
-        yield labelled("refused", counted(figures.refused))
-    if figures.failed:
-        yield labelled("failed", counted(figures.failed))
+    if figures.sustained is None:
+        unknown = f"not known of any number of calls that had {ENOUGH} turns"
+        yield labelled("sustained", f"{unknown} (a longer --ramp or --repeat gives more)")
+    else:
+        whole = "no drop-out, every turn answered, and at most 10 % slower than usual"
+        yield labelled("sustained", f"{plural(figures.sustained, 'call')} at once: {whole}")
+    for label, reasons in (("refused", figures.refused), ("failed", figures.failed)):
+        if reasons:
+            yield labelled(label, counted(reasons))
     yield labelled("server", _server(figures))
     yield labelled(
         "generator", f"{figures.generator_cores:g} cores for the callers themselves, on the machine this runs on"
@@ -89,21 +89,12 @@ def _lines(figures: LoadFigures) -> Iterator[str]:
     )
 
 
-def _sustained(figures: LoadFigures) -> str:
-    if figures.sustained is None:
-        return f"not known of any number of calls that had {ENOUGH} turns (a longer --ramp or --repeat gives more)"
-    return (
-        f"{plural(figures.sustained, 'call')} at once: no drop-out, every turn answered, and at most 10 % slower "
-        "than usual"
-    )
-
-
 def _server(figures: LoadFigures) -> str:
     use = figures.server
     if use is None:
         return "its processes cannot be seen from here"
-    per_call = UNKNOWN if use.mb_per_call is None else f"{use.mb_per_call:g}"
     return (
         f"{use.cores:g} cores on average, {count(use.cpu_seconds_per_call_minute)} s of processor time for a minute of "
-        f"a call; memory {count(use.idle_mb)} MB idle, {use.peak_mb:g} MB at most, {per_call} MB for each call"
+        f"a call; memory {count(use.idle_mb)} MB idle, {use.peak_mb:g} MB at most, {count(use.mb_per_call)} MB for "
+        "each call"
     )

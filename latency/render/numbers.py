@@ -38,6 +38,11 @@ def count(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:g}"
 
 
+def decimal(value: float | None) -> str:
+    """A figure with two decimals."""
+    return UNKNOWN if value is None else f"{value:.2f}"
+
+
 def plural(number: int | None, noun: str) -> str:
     """A number with its noun, in the plural unless the number is one."""
     return f"{UNKNOWN if number is None else number} {noun}{'' if number == 1 else 's'}"

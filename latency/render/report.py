@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TextIO
 
-from latency.judge.outcome import EARLY
+from latency.budget import EARLY
 from latency.judge.session import TurnAccount
 from latency.render.headline import HEADLINE, headline, histogram
 from latency.render.layout import LABEL, console_for, fitted, labelled
@@ -117,7 +117,7 @@ def _figures(report: Report) -> Iterator[str]:
 
 
 def _sound(kind: str, results: dict[str, int]) -> str:
-    """What one kind of sound did to the bot's speech."""
+    """The effects of one kind of sound on the bot's speech."""
     what = {"went_on": "under which the bot went on", "resumed": "silenced and resumed", "stopped": "stopped"}
     return f"{kind} {sum(results.values())}: " + ", ".join(
         f"{results[key]} {what[key]}" for key in what if results[key]
@@ -137,7 +137,7 @@ def _speculation(ahead: Speculation) -> str:
 
 
 def verdict_lines(report: Report) -> Iterator[tuple[str, str]]:
-    """What became of the thresholds: text and style of a line for each."""
+    """Text and style of a line for each check."""
     styles = {"passed": "green", "failed": "bold red", "no data": "yellow"}
     for item in report.thresholds:
         value = f" (is {item.shown})" if item.shown else ""
@@ -157,7 +157,10 @@ def fault_lines(accounts: tuple[TurnAccount, ...]) -> Iterator[str]:
     if not accounts:
         return
     faults = sum(len(account.faults) for account in accounts)
-    yield labelled("faults", f"{faults} injected in {plural(len(accounts), 'turn')}: {counted(_ends(accounts))}")
+    yield labelled(
+        "faults",
+        f"{faults} injected in {plural(len(accounts), 'turn')}: {counted(Counter(one.end for one in accounts))}",
+    )
     many = len({account.session for account in accounts}) > 1
     for account in accounts:
         if account.faults or account.reason:
@@ -165,7 +168,3 @@ def fault_lines(accounts: tuple[TurnAccount, ...]) -> Iterator[str]:
             broken = "; ".join(fault.what for fault in account.faults) or "no fault"
             why = f": {account.reason}" if account.reason else ""
             yield f"{'':<{LABEL}}{where}: {broken} → {_ENDS.get(account.end, account.end)}{why}"
-
-
-def _ends(accounts: tuple[TurnAccount, ...]) -> Counter[str]:
-    return Counter(account.end for account in accounts)

@@ -30,15 +30,11 @@ STAGES = {
     "playout": "network, jitter buffer",
     "pipeline": "no stage accounts for it",
 }
-"""What the time of each stage is spent on."""
+"""The work on which each stage spends its time."""
 
 
 def latency_table(report: Report, *, width: int = 120) -> Table:
-    """The percentiles of each latency that was measured.
-
-    Args:
-        width: Characters in a line; in a narrow one p90 is left out.
-    """
+    """The percentiles of each latency that was measured; in a narrow line p90 is left out."""
     rows = [(name, one) for name, one in _latencies(report) if one.total]
     middle = [] if width < NARROW else ["p90"]
     # Only a large run has it.
@@ -71,7 +67,7 @@ def interval_lines(report: Report) -> Iterator[str]:
 
 
 def contribution_table(report: Report, *, width: int = 120) -> Table:
-    """What the user waited for, with the medians as bars; `width` in characters."""
+    """The parts of the wait, with the medians as bars; `width` in characters."""
     room = max(SHORTEST_BAR, min(BAR, width - BESIDE_BARS))
     longest = max((spread.p50 or 0.0 for spread in report.contributions_ms.values()), default=0.0)
     rows = []
@@ -91,11 +87,9 @@ def worst_table(report: Report) -> Table | None:
     found = worst(report)
     if not found:
         return None
-    several = len(report.sessions) > 1
     why = f"the slowest {len(found)}, and why" if len(found) > 1 else "why it took so long"
-    turns = [one.turn for one, _ in found]
-    names = [f"{turn.session} {turn.turn}" if several else str(turn.turn) for turn in turns]
-    return table(("turn", why), list(zip(names, (text for _, text in found), strict=True)), text=(why,))
+    rows = [(report.name_of(one.turn.session, one.turn.turn), text) for one, text in found]
+    return table(("turn", why), rows, text=(why,))
 
 
 def _latencies(report: Report) -> Iterator[tuple[str, Distribution]]:

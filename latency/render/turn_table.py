@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from latency.budget import TURN_LIMIT
-from latency.judge.outcome import EARLY, Outcome
-from latency.judge.verdict import Judged
+from latency.budget import EARLY, LATE_FRAME_MS, TURN_LIMIT, UNEXPLAINED
+from latency.judge.llm_budget import LlmVerdict
+from latency.judge.turn import Outcome
 from latency.render.numbers import UNKNOWN
-from latency.report.explain import ended_by, words
-from latency.report.report import LATE_FLAG_MS, RESIDUAL_FLAG_MS, Report
+from latency.report.explain import ENDS, ended_by, words
+from latency.report.report import Report
 
 Line = tuple[str, str]
 """Text and style."""
@@ -26,24 +26,13 @@ SHORTEST_REMARK = 20
 """Characters that a remark needs next to its turn; with fewer it is printed below."""
 BELOW = 7
 """Characters by which such a remark is indented."""
-ENDS = {
-    "smart_turn": "the words were judged complete",
-    "whole_request": "the words are a complete request or answer",
-    "fallback": "the words were in doubt, so a longer silence decided",
-    "timeout": "no decision came, so the watchdog ended it",
-}
-"""What ended a turn, where its name needs a word."""
 
 
 def turn_table(report: Report, *, width: int) -> Iterator[Line]:
     """The turns of all sessions in order, below a heading.
 
-    The table is drawn by hand, because rich takes seconds for a thousand turns.
-
-    Args:
-        width: Characters in a line; remarks are wrapped at it.
+    The table is drawn by hand, because rich takes seconds for a thousand turns. Remarks are wrapped at `width`.
     """
-    several = len(report.sessions) > 1
     judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
     # A reader expects the tier that the run asked first.
     usual = next((one.asked for one in judged.values() if one.asked), None)
@@ -52,14 +41,16 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
         turn = outcome.turn
         of_llm = llm_remark(judged.get((turn.session, turn.turn)), usual=usual)
         cells = [
-            f"{turn.session} {turn.turn}" if several else str(turn.turn),
+            report.name_of(turn.session, turn.turn),
             _one_line(turn.heard),
             _one_line(turn.said),
             UNKNOWN if outcome.latency is None else f"{outcome.latency * 1000:.0f}",
             ended_by(turn) or UNKNOWN,
             {True: "yes", False: "NO", None: ""}[outcome.right],
         ]
-        rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), _style(outcome)))
+        is_late = outcome.latency is not None and outcome.latency > TURN_LIMIT
+        style = "red" if outcome.unanswered or outcome.cut_off else "yellow" if is_late else ""
+        rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), style))
     gap = GAP if width >= WIDE_FROM else NARROW_GAP
     widths = _widths([cells for cells, _, _ in rows], width - len(gap) * 5)
     remarks_at = sum(widths) + len(gap) * 6
@@ -79,7 +70,7 @@ BLANK = ' A blank in "ok?": no right answer is known, or too little of it was he
 
 
 def legend(report: Report) -> str:
-    """What the turn numbers, the words in the column "ended by" and a blank in "ok?" mean."""
+    """The meaning of turn numbers, of the words in the column "ended by" and of a blank in "ok?"."""
     ends = dict.fromkeys(outcome.turn.ended_by for outcome in report.outcomes)
     meanings = [f"{words(end)} = {ENDS[end]}" for end in ends if end in ENDS]
     known = f" Ended by: {'; '.join(meanings)}." if meanings else ""
@@ -98,29 +89,19 @@ def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def _joined(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
-    fitted = [_cut(cell, wide) for cell, wide in zip(cells, widths, strict=True)]
-    padded = (" " * (wide - cell_len(cell)) for cell, wide in zip(fitted, widths, strict=True))
-    # Figures are right-aligned.
-    return gap.join(
-        pad + cell if n == FIGURE else cell + pad for n, (cell, pad) in enumerate(zip(fitted, padded, strict=True))
-    )
+    padded = []
+    for n, (cell, wide) in enumerate(zip(cells, widths, strict=True)):
+        shown = cell if cell_len(cell) <= wide else set_cell_size(cell, wide - 1).rstrip() + "…"
+        pad = " " * (wide - cell_len(shown))
+        padded.append(pad + shown if n == FIGURE else shown + pad)
+    return gap.join(padded)
 
 
 def _one_line(text: str | None) -> str:
     return UNKNOWN if text is None else " ".join(text.split())
 
 
-def _cut(text: str, longest: int) -> str:
-    return text if cell_len(text) <= longest else set_cell_size(text, longest - 1).rstrip() + "…"
-
-
-def _style(outcome: Outcome) -> str:
-    if outcome.unanswered or outcome.cut_off:
-        return "red"
-    return "yellow" if outcome.latency is not None and outcome.latency > TURN_LIMIT else ""
-
-
-def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:
+def llm_remark(judged: LlmVerdict | None, *, usual: str | None) -> str | None:
     """The tier that spoke, and its lateness; None when the `usual` tier was in time, or without an LLM budget."""
     if judged is None or judged.policy is None:
         return None
@@ -161,14 +142,11 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         yield "cold"
     if turn.truth == "estimated":
         yield "end of speech estimated"
-    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FLAG_MS:
+    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FRAME_MS:
         yield f"audio sent {turn.late_ms_max:.0f} ms late"
     if turn.stalls:
         longest = max(turn.stalls, key=lambda stall: stall.ms)
-        yield (
-            f"{len(turn.stalls)} stalls, longest {longest.ms:.0f} ms"
-            if turn.stalls[1:]
-            else f"{longest.ms:.0f} ms stall"
-        )
-    if outcome.residual is not None and outcome.residual * 1000 > RESIDUAL_FLAG_MS:
+        several = f"{len(turn.stalls)} stalls, longest {longest.ms:.0f} ms"
+        yield several if turn.stalls[1:] else f"{longest.ms:.0f} ms stall"
+    if outcome.residual is not None and outcome.residual > UNEXPLAINED:
         yield f"{outcome.residual * 1000:.0f} ms unexplained"

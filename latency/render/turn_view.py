@@ -6,15 +6,15 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from latency.judge.outcome import Outcome
+from latency.judge.turn import Outcome
 from latency.record.requests import Tokens
 from latency.render.bars import bars
 from latency.render.layout import console_for, fitted, table
 from latency.render.numbers import UNKNOWN, ms, usd
 from latency.report.explain import explain
-from latency.report.llm.cost import Spent, turn_cost
-from latency.report.llm.requests import speed_of
-from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of, told_of
+from latency.report.llm.cost import turn_cost
+from latency.report.llm.requests import attempts_of, outcome_of, provider_remarks, speed_of
+from latency.report.waterfall import Waterfall
 
 LAST = "model and outcome"
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}
@@ -33,9 +33,7 @@ def write_turn(
     """Write everything known about a turn to a text stream; colours only when it is a terminal.
 
     Args:
-        outcome: The turn and what the recording says of it.
         waterfall: None for a turn without speech.
-        simulated: The run's simulated components.
         llm_budget: Seconds, for a turn whose deadline is not on record.
         notes: What else the reader must know.
     """
@@ -51,24 +49,18 @@ def write_turn(
         console.print("There is no waterfall: the turn has no speech, and so no end of speech to count from.")
     else:
         for row, line in bars(waterfall, width=console.width):
-            console.print(Text(line, style=_style(row)), no_wrap=True, overflow="crop")
+            style = "dim" if row is None else "red" if row.note.startswith("failed") else _STYLES[row.group]
+            console.print(Text(line, style=style), no_wrap=True, overflow="crop")
     console.print()
     for label, text in _transcript(outcome):
         console.print(fitted(f"{label:<9} {text}", console.width, indent=10))
     _attempt_table(console, outcome)
 
 
-def _style(row: WaterfallRow | None) -> str:
-    if row is None:
-        return "dim"
-    return "red" if row.note.startswith("failed") else _STYLES[row.group]
-
-
 def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
     turn = outcome.turn
-    yield "text", turn.text if turn.text is not None else UNKNOWN
-    yield "heard", turn.heard if turn.heard is not None else UNKNOWN
-    yield "said", turn.said if turn.said is not None else UNKNOWN
+    for label, text in (("text", turn.text), ("heard", turn.heard), ("said", turn.said)):
+        yield label, UNKNOWN if text is None else text
     if (played := " ".join(one.played for one in turn.server_turns if one.played)) and played != turn.said:
         yield "played", played
     for part in (one.part for one in turn.server_turns if one.part):
@@ -129,7 +121,7 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
                 *(since(at, request) for at in (attempt.first_token, attempt.first_clause, attempt.end)),
                 *counts,
                 *([f"{'~' if attempt.is_usd_estimated else ''}{usd(attempt.usd)}"] if priced else []),
-                "; ".join([f"{model}{outcome_of(attempt)}", *told_of(attempt)]),
+                "; ".join([f"{model}{outcome_of(attempt)}", *provider_remarks(attempt)]),
             )
         )
     console.print()
@@ -139,14 +131,9 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
         f"in, out: tokens{', cost: US dollars' if priced else ''}, ~ estimated",
         style="dim",
     )
-    if cost := _cost(turn_cost(turn)):
+    spent = turn_cost(turn)
+    if spent.usd is not None:
+        parts = ((name, getattr(spent, name)) for name in ("losers", "speculation", "estimated", "simulated"))
+        told = ", ".join(f"{name} {usd(amount)}" for name, amount in parts if amount)
+        cost = f"cost      {usd(spent.usd)}{f', of which {told}' if told else ''}"
         console.print(fitted(cost, console.width, indent=10))
-
-
-def _cost(spent: Spent) -> str | None:
-    if spent.usd is None:
-        return None
-    parts = {"losers": spent.losers, "speculation": spent.speculation, "estimated": spent.estimated}
-    parts["simulated"] = spent.simulated
-    told = ", ".join(f"{name} {usd(amount)}" for name, amount in parts.items() if amount)
-    return f"cost      {usd(spent.usd)}" + (f", of which {told}" if told else "")

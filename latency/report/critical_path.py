@@ -53,10 +53,19 @@ class Stage:
 def stages(turn: TurnRecord) -> tuple[Stage, ...]:
     """The stages that took time, in the order of a turn, and finally the time that none of them accounts for."""
     paths: dict[str, list[Period]] = {}
-    for passage in turn.passages():
-        if passage.end - passage.start > _SHORTEST:
-            paths.setdefault(passage.key or UNNAMED, []).append((passage.start, passage.end))
-    work = _work(turn)
+    for step in turn.steps():
+        if step.seconds > _SHORTEST:
+            paths.setdefault(step.key or UNNAMED, []).append((step.start, step.end))
+    instants = dict(turn.marks)
+    if turn.end is not None:
+        instants[Mark.SPEECH_END] = turn.end
+    if Mark.VAD_STOP in instants:
+        instants[Mark.SILENT_ENOUGH] = max(instants[Mark.VAD_STOP], instants.get(Mark.SILENT_ENOUGH, 0.0))
+    if Mark.CLAUSE_TO_TTS in instants:
+        # Only a policy over several tiers holds a clause.
+        instants.setdefault(Mark.CLAUSE_READY, instants[Mark.CLAUSE_TO_TTS])
+    known = {key: (instants[a], instants[b]) for key, a, b in WORK if a in instants and b in instants}
+    work = {key: (start, end) for key, (start, end) in known.items() if end - start > _SHORTEST}
     found = (Stage(key, work.get(key), tuple(paths.get(key, ()))) for key in CONTRIBUTIONS)
     return tuple(stage for stage in found if stage.work or stage.path)
 
@@ -71,16 +80,3 @@ def waiting_for(turn: TurnRecord, start: float, end: float) -> str | None:
 def overlap(one: Period, other: Period) -> float:
     """Seconds that two periods share."""
     return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
-
-
-def _work(turn: TurnRecord) -> dict[str, Period]:
-    instants = dict(turn.marks)
-    if turn.end is not None:
-        instants[Mark.SPEECH_END] = turn.end
-    if Mark.VAD_STOP in instants:
-        instants[Mark.SILENT_ENOUGH] = max(instants[Mark.VAD_STOP], instants.get(Mark.SILENT_ENOUGH, 0.0))
-    if Mark.CLAUSE_READY not in instants and Mark.CLAUSE_TO_TTS in instants:
-        # Only a policy over several tiers holds a clause.
-        instants[Mark.CLAUSE_READY] = instants[Mark.CLAUSE_TO_TTS]
-    known = {key: (instants[a], instants[b]) for key, a, b in WORK if a in instants and b in instants}
-    return {key: (start, end) for key, (start, end) in known.items() if end - start > _SHORTEST}

@@ -8,17 +8,17 @@ longest one is named.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from latency.budget import Budget
-from latency.judge.outcome import Outcome
-from latency.judge.unexplained import flagged
-from latency.judge.verdict import Judged, judge
+from latency.budget import LATE_FRAME_MS, Budget
+from latency.judge.llm_budget import LlmVerdict, judge
+from latency.judge.turn import Outcome
+from latency.judge.unexplained import unexplained_turns
 from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import JUDGED_COMPLETE, EndedBy, SmartTurnOpinion, Stall, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
-from latency.report.llm.requests import SENT, failure, had
-from latency.report.report import LATE_FLAG_MS, Report
+from latency.report.llm.requests import SENT_IN_WORDS, failure, progress_of
+from latency.report.report import Report
 
 WORST = 3
 _NAMED = 2
@@ -43,12 +43,16 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
     """One sentence without a full stop: the latency and where it went, or why there is none.
 
     Args:
-        outcome: The turn and what the recording says of it.
         llm_budget: Seconds from the commit to the first clause, for a turn whose deadline is not on record.
     """
     turn = outcome.turn
     if outcome.latency is None:
-        return _without_answer(outcome)
+        why = f" ({turn.failed.rstrip('.')})" if turn.failed else ""
+        if outcome.unanswered is not None:
+            return f"no answer: {outcome.unanswered}{why}"
+        if not turn.wants_answer:
+            return "no latency: the turn wants no answer"
+        return "no latency: the bot spoke only before the user had finished"
     if outcome.cut_off:
         return f"cut off, so its latency does not count: the bot was heard {_ms(outcome.latency)} after the user's end"
     judged = judge(turn, budget=llm_budget)
@@ -63,9 +67,16 @@ LIMITS = {
     "turn": "what was left of the turn's budget",
     "floor": "the earliest possible answer",
 }
-"""What sets a deadline, by its name in the record."""
+"""Words for the limit that sets a deadline, by its name in the record."""
 
 
+ENDS: dict[EndedBy, str] = {
+    "smart_turn": "the words were judged complete",
+    "whole_request": "the words are a complete request or answer",
+    "fallback": "the words were in doubt, so a longer silence decided",
+    "timeout": "no decision came, so the watchdog ended it",
+}
+"""Words for the end of a turn, where its name needs them."""
 _WITHOUT_WORDS: dict[EndedBy, str] = {
     "nothing_heard": "the recogniser heard no words",
     "own_voice": "the words were the agent's own",
@@ -76,7 +87,7 @@ _WITHOUT_WORDS: dict[EndedBy, str] = {
 
 
 def ended_by(turn: TurnRecord) -> str | None:
-    """What ended a turn, in words; None when that is unknown."""
+    """The end of a turn in words; None when it is unknown."""
     return None if turn.ended_by is None else words(turn.ended_by)
 
 
@@ -98,29 +109,15 @@ def slowest_stage(report: Report) -> str | None:
     return max(known, key=lambda key: known[key], default=None)
 
 
-def _without_answer(outcome: Outcome) -> str:
-    if outcome.unanswered is None:
-        return "no latency: " + (
-            "the turn wants no answer"
-            if not outcome.turn.wants_answer
-            else "the bot spoke only before the user had finished"
-        )
-    why = f" ({outcome.turn.failed.rstrip('.')})" if outcome.turn.failed else ""
-    return f"no answer: {outcome.unanswered}{why}"
-
-
 def _chosen(causes: Sequence[Cause]) -> list[str]:
-    overspent = sorted((cause for cause in causes if cause.excess > _NOTEWORTHY), key=lambda cause: -cause.excess)[
-        :_NAMED
-    ]
+    overspent = [cause for cause in causes if cause.excess > _NOTEWORTHY]
     if overspent:
-        return [cause.text for cause in causes if cause in overspent]
-    if not causes:
-        return []
-    return [f"every stage kept its share; {max(causes, key=lambda cause: cause.spent).text}"]
+        most = sorted(overspent, key=lambda cause: -cause.excess)[:_NAMED]
+        return [cause.text for cause in causes if cause in most]
+    return [f"every stage kept its share; {max(causes, key=lambda cause: cause.spent).text}"] if causes else []
 
 
-def _causes(outcome: Outcome, judged: Judged | None, budget: Budget) -> Iterator[Cause]:
+def _causes(outcome: Outcome, judged: LlmVerdict | None, budget: Budget) -> Iterator[Cause]:
     turn = outcome.turn
     parts = {key: part or 0.0 for key, part in turn.contributions().items()}
     # Without the instant at which the silence was long enough, the recogniser's part of the wait is unknown.
@@ -181,11 +178,16 @@ def _detection(turn: TurnRecord, parts: dict[str, float]) -> str:
     return f"noticing the end of speech took {_ms(wait)}, deciding on it {_ms(decision)}{judged}"
 
 
-def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: float) -> str:
+def _model(turn: TurnRecord, judged: LlmVerdict | None, seconds: float, *, held: float) -> str:
     tier = (judged and judged.tier) or "the language model"
     if judged is None or judged.verdict in (None, "within"):
-        return f"{tier} needed {_ms(seconds)} to its first clause{_ahead(turn)}"
-    first, late = _passed_over(turn, judged), judged.lateness
+        ahead = asked_ahead(turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT))
+        return f"{tier} needed {_ms(seconds)} to its first clause{f', {ahead}' if ahead else ''}"
+    late, asked = judged.lateness, next((one for one in turn.attempts if one.tier == judged.asked), RequestRecord())
+    # Why the tier that was asked first did not speak.
+    first = f"{judged.asked} " + (
+        f"failed ({failure(asked)})" if asked.failed else f"had sent {SENT_IN_WORDS[progress_of(asked)]}"
+    )
     match judged.verdict:
         case "rescued":
             wait = f", {_ms(held)} of it waiting for {judged.asked}" if held > _HELD else ""
@@ -201,24 +203,11 @@ def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: flo
             return f"{tier} had no text by the deadline"
 
 
-def _ahead(turn: TurnRecord) -> str:
-    ahead = asked_ahead(turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT))
-    return f", {ahead}" if ahead else ""
-
-
 def asked_ahead(request: float | None, commit: float | None) -> str:
     """By how much a model was asked before the turn was committed, in words; empty if it was not."""
     if request is None or commit is None or commit - request <= ROUNDING:
         return ""
     return f"asked {_ms(commit - request)} before the turn ended"
-
-
-def _passed_over(turn: TurnRecord, judged: Judged) -> str:
-    """Why the tier that was asked first did not speak."""
-    asked = next((attempt for attempt in turn.attempts if attempt.tier == judged.asked), RequestRecord())
-    return (
-        f"{judged.asked} failed ({failure(asked)})" if asked.failed else f"{judged.asked} had sent {SENT[had(asked)]}"
-    )
 
 
 def _disturbances(outcome: Outcome) -> Iterator[str]:
@@ -228,20 +217,21 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
     during = [stall for stall in turn.stalls if stall.at < end and stall.end > start]
     for kind in dict.fromkeys(stall.kind for stall in during):
         yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
-    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FLAG_MS:
+    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FRAME_MS:
         yield f"the client sent its audio {turn.late_ms_max:.0f} ms late"
-    yield from (unexplained.sentence for unexplained in flagged([outcome]))
+    yield from (unexplained.sentence for unexplained in unexplained_turns([outcome]))
 
 
 def _stalled(turn: TurnRecord, kind: str, stalls: Sequence[Stall]) -> str:
     longest = max(stalls, key=lambda stall: stall.ms)
     stage = waiting_for(turn, longest.at, longest.end)
-    where = f" during {stage.replace('_', ' ')}" if stage else ""
+    where = f"{longest.ms:.0f} ms" + (f" during {stage.replace('_', ' ')}" if stage else "")
+    is_collection = kind == "garbage collection"
     if len(stalls) == 1:
-        what = "garbage collection" if kind == "garbage collection" else "a stall of the server's event loop"
-        return f"{what} took {longest.ms:.0f} ms{where}"
-    what = "garbage collections" if kind == "garbage collection" else "stalls of the server's event loop"
-    return f"{len(stalls)} {what} took {sum(s.ms for s in stalls):.0f} ms, the longest {longest.ms:.0f} ms{where}"
+        what = "garbage collection" if is_collection else "a stall of the server's event loop"
+        return f"{what} took {where}"
+    what = "garbage collections" if is_collection else "stalls of the server's event loop"
+    return f"{len(stalls)} {what} took {sum(s.ms for s in stalls):.0f} ms, the longest {where}"
 
 
 def _percent(share: float) -> str:

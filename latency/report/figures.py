@@ -1,18 +1,16 @@
 """A report's figures other than latencies: turn counts, barge-in, quality, and the unexplained residual."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 
+from latency.budget import UNEXPLAINED
+from latency.judge.answer import word_error_rate
 from latency.judge.barge_in import BargeInResult, SoundResult
-from latency.judge.outcome import LOST, Outcome
-from latency.judge.scoring import word_error_rate
 from latency.judge.session import SessionOutcome
-from latency.judge.unexplained import FLAGGED
-from latency.record.requests import AnswerPart
+from latency.judge.turn import LOST, Outcome
 from latency.record.session import Session
-from latency.record.turn import ServerTurn
-from latency.report.stats import Spread
+from latency.report.stats import Distribution, Spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +97,14 @@ class PacingFigures:
     """That of the worst session."""
     complaints: tuple[str, ...]
 
+    @property
+    def refusal(self) -> str | None:
+        """Why the latencies of the run are not credible, in one sentence; None when they are."""
+        if not self.complaints:
+            return None
+        more = f"; and {len(self.complaints) - 1} more like it" if len(self.complaints) > 1 else ""
+        return f"the user's audio was not fed in real time ({self.complaints[0]}{more}): replay on a less busy machine"
+
     @classmethod
     def of(cls, sessions: Iterable[Session]) -> "PacingFigures":
         """Sum up the sessions; one badly paced session spoils the whole run."""
@@ -129,14 +135,22 @@ def turn_counts(outcomes: Sequence[Outcome]) -> TurnCounts:
     )
 
 
+def turn_latencies(outcomes: Iterable[Outcome]) -> Distribution:
+    """The latencies that count, and the turns without an answer."""
+    found = list(outcomes)
+    return Distribution.of(
+        (outcome.latency for outcome in found if outcome.is_timed and outcome.latency is not None),
+        unanswered=sum(outcome.is_unanswered for outcome in found),
+    )
+
+
 def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeInFigures:
     """How quickly the bot stopped for the user, and how often it stopped without cause."""
     stops = [o.barge_in_stop for session in sessions for o in session.outcomes if o.barge_in_stop is not None]
     spread = Spread.of(stops)
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
-    counts = (session.session.self_interruptions for session in sessions)
-    told = [count for count in counts if count is not None]
+    told = [count for one in sessions if (count := one.session.self_interruptions) is not None]
     return BargeInFigures(
         n=spread.n,
         stop_p50_ms=spread.p50,
@@ -150,7 +164,7 @@ def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeInFigures:
 
 
 def sounds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
-    """What the sounds over the bot's speech did to it, by label; a bot that was silent does not count."""
+    """The effects of sounds over the bot's speech, by label; a bot that was silent does not count."""
     keys = {SoundResult.WENT_ON: "went_on", SoundResult.RESUMED: "resumed", SoundResult.STOPPED: "stopped"}
     found: dict[str, dict[str, int]] = {}
     for outcome in outcomes:
@@ -159,43 +173,33 @@ def sounds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
     return found
 
 
-def _server_turns(sessions: Iterable[SessionOutcome]) -> Iterator[ServerTurn]:
-    return (one for session in sessions for outcome in session.outcomes for one in outcome.turn.server_turns)
-
-
 def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Quality:
     """Cut-offs, gaps and word errors; a `scripted` recogniser knows the words, so it has no word error rate."""
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
     pauses = sum(outcome.pauses for outcome in outcomes)
     heard = [outcome.early_heard for outcome in outcomes if outcome.turn.joins]
-    return Quality(
-        cut_offs=sum(outcome.cut_off for outcome in outcomes) if outcomes else None,
-        pauses=pauses if outcomes else None,
-        false_cut_off_rate=round(sum(o.pauses_cut for o in outcomes) / pauses, 4) if pauses else None,
-        gaps=sum(len(session.gaps) for session in recorded) if recorded else None,
-        wer=None if scripted else _wer(sessions),
-        joined=len(heard) if outcomes else None,
-        joined_heard_ms=round(1000 * max(heard), 1) if heard else None,
-        early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
-        outages_ms=tuple(round(1000 * (end - at), 1) for one in sessions for at, end in one.session.outages),
-        hung=dict(Counter(one.hung.part for one in _server_turns(sessions) if one.hung)),
-        parts=_parts([one.part for one in _server_turns(sessions) if one.part]),
-    )
-
-
-def _parts(parts: Sequence[AnswerPart]) -> dict[str, int]:
-    return {"asked": sum(p.asks for p in parts), "went_on": sum(p.number > 1 for p in parts)} if parts else {}
-
-
-def _wer(sessions: Sequence[SessionOutcome]) -> float | None:
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for session in sessions:
         turns = [outcome.turn for outcome in session.outcomes]
         if any(turn.heard is not None for turn in turns):
             pairs += [(t.text, t.heard or "") for t in turns if t.text and t.speech and not t.backchannel]
     rate = word_error_rate(pairs)
-    return None if rate is None else round(rate, 4)
+    server_turns = [one for session in sessions for outcome in session.outcomes for one in outcome.turn.server_turns]
+    parts = [one.part for one in server_turns if one.part]
+    return Quality(
+        cut_offs=sum(outcome.cut_off for outcome in outcomes) if outcomes else None,
+        pauses=pauses if outcomes else None,
+        false_cut_off_rate=round(sum(o.pauses_cut for o in outcomes) / pauses, 4) if pauses else None,
+        gaps=sum(len(session.gaps) for session in recorded) if recorded else None,
+        wer=None if scripted or rate is None else round(rate, 4),
+        joined=len(heard) if outcomes else None,
+        joined_heard_ms=round(1000 * max(heard), 1) if heard else None,
+        early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
+        outages_ms=tuple(round(1000 * (end - at), 1) for one in sessions for at, end in one.session.outages),
+        hung=dict(Counter(one.hung.part for one in server_turns if one.hung)),
+        parts={"asked": sum(p.asks for p in parts), "went_on": sum(p.number > 1 for p in parts)} if parts else {},
+    )
 
 
 def residual(outcomes: Iterable[Outcome]) -> Residual | None:
@@ -203,6 +207,4 @@ def residual(outcomes: Iterable[Outcome]) -> Residual | None:
     values = [outcome.residual for outcome in outcomes if outcome.residual is not None]
     if not values:
         return None
-    spread = Spread.of(values)
-    flagged = sum(value > FLAGGED for value in values)
-    return Residual(n=spread.n, p50=spread.p50, p95=spread.p95, flagged=flagged)
+    return Residual(**asdict(Spread.of(values)), flagged=sum(value > UNEXPLAINED for value in values))

@@ -1,4 +1,4 @@
-"""What a load test shows: figures for each caller, for each number of calls at once, and of the processes.
+"""The figures of a load test: for each caller, for each number of calls at once, and of the processes.
 
 The turns are judged as in every report; cold turns and barge-ins have no part in the latencies, and an unanswered turn
 is later than any limit. A turn, or a drop-out, counts with the number of calls that were under way at its end.
@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome
-from latency.record.observed_load import ObservedLoad, PlacedCall, ServerSample
+from latency.judge.turn import Outcome
+from latency.record.load import ObservedLoad, PlacedCall, ServerSample
+from latency.report.figures import turn_latencies
 from latency.report.stats import Distribution, percentile
 
 SLOWER = 1.1
@@ -20,8 +21,8 @@ ENOUGH = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """What some turns came to."""
+class TurnTally:
+    """The latencies of some turns, and the faults in them."""
 
     turn_ms: Distribution
     cut_offs: int
@@ -43,7 +44,7 @@ class CallerFigures:
     """Those that the server took."""
     refused: int
     failed: int
-    tally: Tally
+    tally: TurnTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +58,12 @@ class AtOnceFigures:
     slowdown: float | None
     """The median of the turns' latencies, each divided by the lower quartile of all latencies of its recording: some
     turns take longer than others, whoever else calls."""
-    tally: Tally
+    tally: TurnTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerUse:
-    """What the server used; its own simulated language models do not count, which stand for other machines."""
+    """The resources of the server; its simulated language models, which stand for other machines, do not count."""
 
     cores: float
     """Processor time per second."""
@@ -87,7 +88,7 @@ class LoadFigures:
     """Calls that the server did not take, by its reason."""
     failed: dict[str, int]
     """Calls that did not begin or ended early, by the reason."""
-    tally: Tally
+    tally: TurnTally
     by_caller: tuple[CallerFigures, ...]
     by_calls_at_once: tuple[AtOnceFigures, ...]
     sustained: int | None
@@ -99,11 +100,7 @@ class LoadFigures:
 
 
 def load_figures(observed: ObservedLoad, sessions: Sequence[SessionOutcome]) -> LoadFigures:
-    """The figures of a load test.
-
-    Args:
-        observed: what the generator saw.
-    """
+    """The figures of a load test, from what its generator saw and from the judged calls."""
     judged = {session.session.name: session for session in sessions}
     taken = [call for call in observed.calls if call.refused is None and call.session in judged]
     at_once = _by_calls_at_once(observed, taken, judged)
@@ -129,22 +126,16 @@ def under_way(calls: Iterable[PlacedCall], at: float) -> int:
     return sum(call.began <= at < call.ended for call in calls)
 
 
-def _tally(outcomes: Iterable[Outcome], drop_outs: int) -> Tally:
+def _tally(outcomes: Iterable[Outcome], drop_outs: int) -> TurnTally:
     found = list(outcomes)
-    latencies = (one.latency for one in found if _is_timed(one) and one.latency is not None)
-    unanswered = sum(one.is_unanswered for one in found if one.is_usual)
-    return Tally(
-        turn_ms=Distribution.of(latencies, unanswered=unanswered),
+    return TurnTally(
+        turn_ms=turn_latencies(one for one in found if one.is_usual),
         cut_offs=sum(one.cut_off for one in found),
         drop_outs=drop_outs,
     )
 
 
-def _is_timed(one: Outcome) -> bool:
-    return one.is_timed and one.is_usual
-
-
-def _of_sessions(sessions: Iterable[SessionOutcome]) -> Tally:
+def _of_sessions(sessions: Iterable[SessionOutcome]) -> TurnTally:
     found = list(sessions)
     return _tally((one for session in found for one in session.outcomes), sum(len(session.gaps) for session in found))
 
@@ -219,7 +210,7 @@ def _usual(outcomes: Iterable[Outcome]) -> dict[tuple[str, int], float]:
     """The lower quartile of the latencies of each recorded turn."""
     known: dict[tuple[str, int], list[float]] = {}
     for one in outcomes:
-        if _is_timed(one) and one.latency is not None:
+        if one.is_usual and one.is_timed and one.latency is not None:
             known.setdefault((one.turn.scenario, one.turn.turn), []).append(one.latency)
     return {turn: percentile(latencies, 25) or 0.0 for turn, latencies in known.items()}
 
@@ -228,7 +219,7 @@ def _slowdown(outcomes: Iterable[Outcome], usual: Mapping[tuple[str, int], float
     ratios = [
         one.latency / usual[one.turn.scenario, one.turn.turn]
         for one in outcomes
-        if _is_timed(one) and one.latency is not None and usual[one.turn.scenario, one.turn.turn]
+        if one.is_usual and one.is_timed and one.latency is not None and usual[one.turn.scenario, one.turn.turn]
     ]
     median = percentile(ratios, 50)
     return None if median is None else round(median, 3)

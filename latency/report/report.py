@@ -1,31 +1,39 @@
 """A run's figures, data only: derived from the run folder alone, every duration from the recording or from marks.
 
+`build` judges the sessions of a run folder, summarises their outcomes, and holds them against the checks.
+
 The first fields of `Report`, up to `thresholds`, are the keys of `latency report --json`, in order. Counts are counts
 of turns; durations end in `_ms`; what is unknown is None.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from latency.judge.outcome import Outcome
-from latency.judge.session import SessionOutcome, TurnAccount
-from latency.judge.unexplained import FLAGGED, Unexplained
-from latency.record.turn import TurnStall
-from latency.report.figures import BargeInFigures, PacingFigures, Quality, Residual, TurnCounts
-from latency.report.llm.budget import Llm
-from latency.report.llm.cost import Cost
-from latency.report.llm.speculation import Speculation
-from latency.report.load import LoadFigures
+from latency.budget import LATE_FRAME_MS, Budget, BudgetError
+from latency.judge.session import SessionOutcome, TurnAccount, accounts, judge_session
+from latency.judge.turn import Outcome
+from latency.judge.unexplained import Unexplained, unexplained_turns
+from latency.record.contributions import CONTRIBUTIONS
+from latency.record.json_form import visible
+from latency.record.load import ObservedLoad
+from latency.record.run import Run, RunError, RunHeader
+from latency.record.session import Session
+from latency.record.turn import JUDGED_COMPLETE, TurnRecord, TurnStall
+from latency.report import figures
+from latency.report.checks import Check, CheckResult
+from latency.report.llm.cost import Cost, cost_figures
+from latency.report.llm.figures import Llm, llm_figures
+from latency.report.llm.requests import simulated_models
+from latency.report.llm.speculation import Speculation, speculation_figures
+from latency.report.load import LoadFigures, load_figures
 from latency.report.stats import Distribution, Spread
-from latency.report.thresholds import CheckResult
 
 SCHEMA = 1
 """Version of the report's JSON."""
-RESIDUAL_FLAG_MS = FLAGGED * 1000
-"""A turn with more unexplained latency than this is flagged."""
-LATE_FLAG_MS = 20.0
-"""A turn with an audio frame sent later than this is flagged."""
 SYNTHESISER = "sim:"
 """The beginning of the name of a speaker that is no person."""
 NO_MODEL = "no language model"
@@ -40,7 +48,7 @@ class Report:
     schema: int
     truth: Literal["labelled", "estimated"]
     simulated: tuple[str, ...]
-    turns: TurnCounts
+    turns: figures.TurnCounts
     turn_ms: Distribution
     """Warm turns that were neither a barge-in nor cut off."""
     turn_ms_cold: Distribution
@@ -53,16 +61,17 @@ class Report:
     """Like `turn_ms`, but to the answer itself, which opening words may precede."""
     contributions_ms: dict[str, Spread]
     llm: Llm
-    barge_in: BargeInFigures
-    quality: Quality
+    barge_in: figures.BargeInFigures
+    quality: figures.Quality
     speculation: Speculation
     cost: Cost
-    residual_ms: Residual | None
-    pacing: PacingFigures
+    residual_ms: figures.Residual | None
+    pacing: figures.PacingFigures
     thresholds: tuple[CheckResult, ...] = ()
+    """The checks and their verdicts."""
 
     run: str
-    components: Mapping[str, str]
+    header: RunHeader
     turn_ms_barge_in: Distribution
     """Turns that interrupted the bot."""
     whole_answer_ms: Distribution
@@ -71,12 +80,6 @@ class Report:
     scored: int
     """Turns whose answer can be called right or wrong."""
     notes: tuple[str, ...] = field(default=())
-    created: str
-    """When the run began: local time with offset, ISO 8601."""
-    command: tuple[str, ...]
-    versions: Mapping[str, str]
-    host: Mapping[str, Any]
-    """The keys of `HOST`; loads are averages of a minute. None where unknown."""
     late_turns: int
     """Turns with audio sent more than 20 ms late: flagged, not dropped."""
     refused: str | None
@@ -89,15 +92,17 @@ class Report:
     """The turns that are flagged in `residual_ms`, with the place of the unexplained stretch."""
     load: LoadFigures | None
     """Figures by caller and by number of calls at once; None if the calls were no load test."""
-    chaos: int | None = None
-    """The seed by which faults were put into the calls; None for an ordinary run."""
     accounts: tuple[TurnAccount, ...] = ()
-    """What became of each turn of a run with such faults; empty for an ordinary run."""
+    """The end of each turn of a run with injected faults; empty for an ordinary run."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """Every turn of every session, in order."""
         return tuple(outcome for session in self.sessions for outcome in session.outcomes)
+
+    def name_of(self, session: str, turn: int) -> str:
+        """A turn's number, with its session where there are several."""
+        return f"{session} {turn}" if len(self.sessions) > 1 else str(turn)
 
     @property
     def has_latencies(self) -> bool:
@@ -105,16 +110,20 @@ class Report:
         return any(one.n for one in (self.turn_ms, self.turn_ms_cold, self.turn_ms_barge_in))
 
     @property
+    def host(self) -> dict[str, Any]:
+        """The machine, by the keys of `HOST`; loads are averages of a minute. None where unknown."""
+        return {key: self.header.host.get(key) for key in HOST}
+
+    @property
     def rests_on(self) -> tuple[str, ...]:
-        """What the figures rest on where that is less than people, their own requests and a language model."""
+        """The limits of the evidence: synthetic callers, a closed set of requests, no language model."""
         speakers = {outcome.turn.speaker for outcome in self.outcomes if outcome.turn.speaker}
         synthetic = sum(speaker.startswith(SYNTHESISER) for speaker in speakers)
         callers = f"{synthetic} synthetic caller{'' if synthetic == 1 else 's'}"
         if synthetic < len(speakers):
             callers = f"{synthetic} synthetic of {len(speakers)} callers"
-        limited = (
-            ("a closed set of requests", "no language model") if NO_MODEL in self.components.get("llm", "") else ()
-        )
+        has_model = NO_MODEL not in self.header.components.get("llm", "")
+        limited = () if has_model else ("a closed set of requests", "no language model")
         return ((callers,) if synthetic else ()) + limited
 
     @property
@@ -126,3 +135,111 @@ class Report:
     def only_cold(self) -> bool:
         """Whether the only turn with a latency was the first of its process, so that no warm one has a figure."""
         return self.turn_ms_cold.n == 1 and not (self.turn_ms.total or self.turn_ms_barge_in.total)
+
+
+def build(run: Run, checks: Sequence[Check] = ()) -> Report:
+    """Derive the figures of a run and judge the checks; for a refused run, only those that need no clock.
+
+    Raises:
+        RunError: A recording is there but cannot be read.
+    """
+    sessions = tuple(_judged_sessions(run))
+    outcomes = [outcome for session in sessions for outcome in session.outcomes]
+    usual = [o for o in outcomes if o.is_usual]
+    timed = [o for o in outcomes if o.latency is not None and o.turn.wants_answer]
+    split = [o.turn.contributions() for o in usual if o.is_timed]
+    observed = ObservedLoad.read(run.folder)
+    settings = run.header.pipeline.get("llm")
+    llm: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
+    turns = [outcome.turn for outcome in outcomes]
+    pacing = figures.PacingFigures.of([s.session for s in sessions])
+    report = Report(
+        schema=SCHEMA,
+        truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
+        simulated=(*run.header.simulated, *simulated_models(turns, run.header.simulated)),
+        turns=figures.turn_counts(outcomes),
+        turn_ms=figures.turn_latencies(usual),
+        turn_ms_cold=figures.turn_latencies(o for o in outcomes if o.turn.cold),
+        turn_ms_detected_complete=figures.turn_latencies(o for o in usual if o.turn.ended_by in JUDGED_COMPLETE),
+        turn_ms_fallback=figures.turn_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
+        answer_ms=Distribution.of(
+            (o.answer for o in usual if o.is_timed and o.answer is not None),
+            unanswered=sum(o.is_unanswered for o in usual),
+        ),
+        contributions_ms={
+            key: Spread.of(p for parts in split if (p := parts[key]) is not None) for key in CONTRIBUTIONS
+        },
+        llm=llm_figures(turns, budget=_llm_budget(llm), policy=llm.get("policy")),
+        barge_in=figures.barge_ins(sessions),
+        quality=figures.quality(sessions, scripted="scripted:" in run.header.components.get("asr", "")),
+        speculation=speculation_figures(turns),
+        cost=cost_figures(turns),
+        residual_ms=figures.residual(timed),
+        pacing=pacing,
+        run=visible(str(run.folder)),
+        header=run.header,
+        turn_ms_barge_in=figures.turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
+        whole_answer_ms=Distribution.of(o.whole for o in usual if o.is_timed and o.whole is not None),
+        sessions=sessions,
+        scored=sum(o.right is not None for o in outcomes),
+        notes=run.notes,
+        late_turns=sum((turn.late_ms_max or 0.0) > LATE_FRAME_MS for turn in turns),
+        refused=pacing.refusal,
+        watched=any(turn.watched for turn in turns),
+        stalls=tuple(_stalls(sessions)),
+        unexplained=tuple(unexplained_turns(timed)),
+        load=load_figures(observed, sessions) if observed else None,
+        accounts=() if run.header.chaos is None else accounts(sessions, budget=_llm_budget(llm)),
+    )
+    return replace(report, thresholds=tuple(check.judge(report) for check in checks))
+
+
+def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:
+    # A killed run has turns of a session that run.json does not list yet.
+    sessions = {session.name: session for session in run.sessions}
+    spoken: dict[str, list[TurnRecord]] = {name: [] for name in sessions}
+    for turn in sorted(run.turns, key=lambda turn: turn.turn):
+        spoken.setdefault(turn.session, []).append(turn)
+    for name in dict.fromkeys(turn.session for turn in run.turns):
+        sessions.setdefault(name, Session(name=name))
+
+    def judge(session: Session) -> SessionOutcome:
+        turns = spoken[session.name]
+        is_whole = session.name not in run.incomplete_sessions
+        judged = judge_session(session, turns, run.recording(session), is_whole=is_whole)
+        return _until(judged, run.recorded_until.get(session.name))
+
+    # Nearly all of the time for a large run goes into its recordings, during which numpy lets other threads run.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(judge, sessions.values())
+
+
+def _until(judged: SessionOutcome, end: float | None) -> SessionOutcome:
+    """The session, in which turns beyond the end of a truncated recording count as not recorded."""
+    if end is None:
+        return judged
+    turns = [outcome.turn for outcome in judged.outcomes]
+    starts = [*(turn.start for turn in turns), math.inf]
+    horizons = [next(at for at in starts[position + 1 :] if at is not None) for position in range(len(turns))]
+    lost = [turn for turn, horizon in zip(turns, horizons, strict=True) if horizon > end]
+    instead = {id(one.turn): one for one in judge_session(judged.session, lost, None).outcomes}
+    return replace(judged, outcomes=tuple(instead.get(id(one.turn), one) for one in judged.outcomes))
+
+
+def _stalls(sessions: Iterable[SessionOutcome]) -> Iterable[TurnStall]:
+    for session in sessions:
+        for turn in (outcome.turn for outcome in session.outcomes):
+            for stall in turn.stalls:
+                begun = turn.start is None or stall.at >= turn.start or turn.turn > 0
+                number = turn.turn if begun else None
+                yield TurnStall(at=stall.at, ms=stall.ms, kind=stall.kind, session=session.session.name, turn=number)
+
+
+def _llm_budget(llm: Mapping[str, Any]) -> float:
+    budget_ms = llm.get("budget_ms")
+    if not isinstance(budget_ms, int | float):
+        return Budget().llm
+    try:
+        return Budget.with_llm(budget_ms / 1000).llm
+    except BudgetError as error:
+        raise RunError(f"run.json is not what a run writes: {error}") from error

@@ -1,4 +1,4 @@
-"""Counts and percentiles, rounded once to 0.1 ms, so that people read the values that thresholds judge.
+"""Counts and percentiles, rounded once to 0.1 ms, so that people read the values that checks judge.
 
 Percentiles interpolate linearly between the two nearest samples (numpy's "linear"). The 99th needs 100 samples; with
 fewer it would be little more than the maximum, so it is None. A bootstrap interval shows how reliable a percentile is:
@@ -12,18 +12,16 @@ and so is an interval that reaches one.
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from latency.budget import NATURAL, TURN_LIMIT
+from latency.budget import INTERVAL_NEEDS, NATURAL, P99_NEEDS, TURN_LIMIT
 
 METHOD = "linear interpolation"
-P99_NEEDS = 100
 INTERVAL = 95
 """Percent of the resampled percentiles that an interval contains."""
-INTERVAL_NEEDS = 8
 RESAMPLES = 1000
 INTERVAL_METHOD = f"{INTERVAL} % bootstrap intervals, {RESAMPLES} resamples"
 _SEED = 800
@@ -119,18 +117,17 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extent(Spread):
+class SpreadWithMax(Spread):
     """Median, tail and maximum of a set of durations, ms."""
 
     max: float | None
 
     @classmethod
-    def of(cls, seconds: Iterable[float]) -> "Extent":
+    def of(cls, seconds: Iterable[float]) -> "SpreadWithMax":
         """Summarise durations given in seconds."""
         values = list(seconds)
-        spread = Spread.of(values)
         longest = _rounded(max((value * 1000 for value in values), default=None))
-        return cls(n=spread.n, p50=spread.p50, p95=spread.p95, max=longest)
+        return cls(**asdict(Spread.of(values)), max=longest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +216,7 @@ def p99(values: Sequence[float]) -> float | None:
 
 
 def _middle(resampled: npt.NDArray[np.float64], digits: int, highest: float = math.inf) -> Interval | None:
-    """What `INTERVAL` percent of the resampled values lie between; None if that reaches beyond `highest`."""
+    """The range of the middle `INTERVAL` percent of the resampled values; None if it reaches beyond `highest`."""
     beyond = (100 - INTERVAL) / 2
     low, high = np.percentile(resampled, [beyond, 100 - beyond])
     return (round(float(low), digits), round(float(high), digits)) if high <= highest else None

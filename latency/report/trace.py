@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome
+from latency.judge.turn import Outcome
 from latency.record.json_form import read_file, to_json
 from latency.record.marks import Mark
 from latency.record.run import RunError
-from latency.record.turn import TurnRecord
 from latency.report.critical_path import Period, stages
+from latency.report.llm.requests import attempts_of, outcome_of
 from latency.report.report import Report
-from latency.report.waterfall import attempts_of, outcome_of
 
 Event = dict[str, Any]
 PROCESS_STEP = 1000
@@ -42,11 +41,7 @@ class _Slice:
 
 
 def trace(report: Report, spoken: Mapping[str, Sequence[Period]]) -> dict[str, Any]:
-    """The run as one JSON object of the trace event format.
-
-    Args:
-        spoken: When the bot was audible in each session, by its name; seconds on the recording's clock.
-    """
+    """The run as one JSON object of the trace event format; `spoken` says when the bot was audible, by session."""
     events: list[Event] = []
     for position, session in enumerate(report.sessions, 1):
         events += _session_events(session, spoken.get(session.session.name, ()), PROCESS_STEP * position)
@@ -101,20 +96,16 @@ def _turn_slices(outcome: Outcome) -> Iterator[_Slice]:
             yield _Slice("critical path", stage.key, start, end, number)
         if stage.work:
             yield _Slice("server stages", stage.key, *stage.work, number)
-    yield from _attempt_slices(turn)
-    for stall in turn.stalls:
-        yield _Slice("stalls", stall.kind, stall.at, stall.end, number)
-
-
-def _attempt_slices(turn: TurnRecord) -> Iterator[_Slice]:
     for attempt in attempts_of(turn):
         clause = attempt.first_clause
         known = [at for at in (attempt.first_token, clause, attempt.end) if at is not None]
         if attempt.request is None or not known:
             continue
-        end, args = max(known), {"turn": turn.turn, "model": attempt.model, "tokens": to_json(attempt.tokens)}
+        end, args = max(known), {**number, "model": attempt.model, "tokens": to_json(attempt.tokens)}
         part = ("to first clause", clause) if clause is not None and clause < end else None
         yield _Slice(f"LLM {attempt.tier or 'language model'}", outcome_of(attempt), attempt.request, end, args, part)
+    for stall in turn.stalls:
+        yield _Slice("stalls", stall.kind, stall.at, stall.end, number)
 
 
 def _arrow(outcome: Outcome, spoken: Sequence[Period], threads: "_Threads", arrow: int) -> Iterator[Event]:

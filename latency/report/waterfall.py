@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from latency.judge.outcome import Outcome
+from latency.judge.turn import Outcome
 from latency.record.contributions import UNNAMED
-from latency.record.marks import ROUNDING, Mark
+from latency.record.marks import Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
 from latency.report.explain import LIMITS, asked_ahead, ended_by
-from latency.report.llm.requests import failure, speed_of
+from latency.report.llm.requests import attempts_of, outcome_of, provider_remarks, speed_of
 
 Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
 
@@ -64,7 +64,6 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
     """Lay a turn out; None for a turn without speech, which has no end to count from.
 
     Args:
-        outcome: The turn and what the recording says of it.
         spoken: When the bot was audible in the session, seconds on the recording's clock.
         users: Speech of the user in the session's other turns.
     """
@@ -85,40 +84,11 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
         *rows,
         WaterfallRow(label="bot", group="speech", bars=bot, note=heard if bot else "silent"),
     ]
-    return Waterfall(start=start, end=end, rows=tuple(_shifted(row, zero) for row in everything))
-
-
-def attempts_of(turn: TurnRecord) -> list[RequestRecord]:
-    """Every request to a language model in a turn, also for discarded speculative answers, in order."""
-    found = [attempt for server_turn in turn.server_turns for attempt in server_turn.attempts]
-    return found or list(turn.attempts)
-
-
-def outcome_of(attempt: RequestRecord) -> str:
-    """How a request ended, in a few words."""
-    match attempt.outcome:
-        case "called":
-            return f"called {', '.join(attempt.calls) or 'tools'}"
-        case "failed":
-            return f"failed: {failure(attempt)}"
-        case "rejected":
-            return f"its opening was not said: {attempt.failed}" if attempt.failed else "its opening was not said"
-        case "opened":
-            return "its opening was said"
-        case "verdict":
-            return "verified the draft"
-        case None:
-            return "unfinished"
-        case "withdrawn":
-            return "discarded"
-        case outcome:
-            return outcome
-
-
-def told_of(attempt: RequestRecord) -> list[str]:
-    """What else the provider, or our service for it, said of a request."""
-    queued = f"queued {attempt.queued * 1000:.0f} ms" if attempt.queued and attempt.queued >= ROUNDING else ""
-    return [words for words in (attempt.slowed or "", queued) if words]
+    shifted = (
+        replace(row, bars=tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars))
+        for row in everything
+    )
+    return Waterfall(start=start, end=end, rows=tuple(shifted))
 
 
 def _stage_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
@@ -146,24 +116,21 @@ def _stage_note(key: str, turn: TurnRecord) -> str:
 
 def _model_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
     if (hint := turn.marks.get(Mark.EAGER_HINT)) is not None:
-        yield WaterfallRow(
-            label="eager hint", group="model", bars=(Bar(hint, hint, "instant"),), note="the turn may end"
-        )
+        yield _instant("eager hint", hint, "the turn may end")
     waited = [part for stage in stages(turn) if stage.key in OF_THE_MODEL for part in stage.path]
     for attempt in attempts_of(turn):
-        is_last = attempt in turn.attempts
-        yield from _attempt_row(attempt, waited if is_last else [], turn.marks.get(Mark.TURN_COMMIT))
+        yield from _attempt_row(attempt, waited if attempt in turn.attempts else [], turn.marks.get(Mark.TURN_COMMIT))
     for answer in turn.responses:
         if (deadline := answer.deadline) is not None:
             charged = f"; {answer.charged} had overspent" if answer.charged else ""
-            note = f"set by {LIMITS[answer.limit]}{charged}" if answer.limit else ""
-            yield WaterfallRow(
-                label="LLM deadline", group="model", bars=(Bar(deadline, deadline, "instant"),), note=note
-            )
+            yield _instant("LLM deadline", deadline, f"set by {LIMITS[answer.limit]}{charged}" if answer.limit else "")
         for phrase in answer.said:
-            if (at := phrase.at) is not None:
-                bars = (Bar(at, at, "instant"),)
-                yield WaterfallRow(label=f"{phrase.kind} phrase", group="model", bars=bars, note=phrase.text)
+            if phrase.at is not None:
+                yield _instant(f"{phrase.kind} phrase", phrase.at, phrase.text)
+
+
+def _instant(label: str, at: float, note: str) -> WaterfallRow:
+    return WaterfallRow(label=label, group="model", bars=(Bar(at, at, "instant"),), note=note)
 
 
 def _attempt_row(attempt: RequestRecord, waited: Sequence[Period], commit: float | None) -> Iterator[WaterfallRow]:
@@ -178,12 +145,13 @@ def _attempt_row(attempt: RequestRecord, waited: Sequence[Period], commit: float
     if end is not None and end > ready:
         bars.append(Bar(ready, end, "stream"))
     speed = f"speed {known}" if (known := speed_of(attempt)) else ""
+    notes = (outcome_of(attempt), speed, *provider_remarks(attempt), asked_ahead(request, commit))
     yield WaterfallRow(
         label=attempt.tier or "language model",
         group="model",
         bars=tuple(bars),
         took=ready - request,
-        note="; ".join(filter(None, (outcome_of(attempt), speed, *told_of(attempt), asked_ahead(request, commit)))),
+        note="; ".join(filter(None, notes)),
     )
 
 
@@ -197,7 +165,3 @@ def _stall_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
             took=sum(stall.ms for stall in found) / 1000,
             note=f"{len(found)}, longest {max(stall.ms for stall in found):.0f} ms",
         )
-
-
-def _shifted(row: WaterfallRow, zero: float) -> WaterfallRow:
-    return replace(row, bars=tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars))

@@ -14,8 +14,8 @@ from latency.judge.session import SessionOutcome
 from latency.record.run import Run, RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.session import Session
-from latency.report.build import build
-from latency.selftest.planted import Call, Hidden, calls
+from latency.report.report import build
+from latency.selftest.planted import Call, HiddenFigure, calls
 
 RECOVERY_TOLERANCE = 0.01
 """Seconds: one frame of the measurement."""
@@ -33,8 +33,8 @@ FIGURE_NAMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveredGap:
-    """What was hidden in a turn and what the report says; seconds, None if it found nothing."""
+class RecoveredFigure:
+    """A figure that was hidden in a turn, and the one in the report; seconds."""
 
     is_promised: bool = True
     """Whether it must be found to a frame; an estimate of an end that noise covers is shown and not judged."""
@@ -54,14 +54,7 @@ class RecoveredGap:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `latency selftest`; returns 0 when everything was found, else 1.
-
-    Args:
-        argv: Arguments after `selftest`.
-
-    Raises:
-        SystemExit: For `--help` (0) and for arguments that are refused (2).
-    """
+    """Run `latency selftest`; returns 0 when everything was found, else 1."""
     parser = Parser(
         prog="latency selftest",
         description="Hide gaps in recordings and recover them from a run folder, each within one 10 ms frame.",
@@ -80,19 +73,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return FINE if all(finding.is_right or not finding.is_promised for finding in findings) else FAILED
 
 
-def judged(folder: Path, seed: int) -> Iterator[RecoveredGap]:
-    """Write the planted calls to a run folder, report it, and compare.
-
-    Args:
-        folder: A folder without a run.
-        seed: Of the random gaps and voices.
-    """
+def judged(folder: Path, seed: int) -> Iterator[RecoveredFigure]:
+    """Write the planted calls to a folder without a run, report it, and compare."""
     hidden = {call.name: list(call.hidden) for call in _written(folder, seed)}
     for session in build(Run.load(folder)).sessions:
         yield from _compared(session, hidden[session.session.name])
 
 
-def table(findings: Sequence[RecoveredGap]) -> Iterator[str]:
+def table(findings: Sequence[RecoveredFigure]) -> Iterator[str]:
     """The findings as lines of text, and a sentence that sums them up."""
     width = max(len(finding.call) for finding in findings)
     yield f"{'call':<{width}}  turn  {'figure':<13}  {'hidden':>9}  {'found':>9}  {'error':>8}"
@@ -132,7 +120,7 @@ def _written(folder: Path, seed: int) -> Iterator[Call]:
     writer.finish("complete")
 
 
-def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[RecoveredGap]:
+def _compared(session: SessionOutcome, hidden: Sequence[HiddenFigure]) -> Iterator[RecoveredFigure]:
     name = session.session.name
     for one in hidden:
         if one.figure == "gap":
@@ -141,7 +129,7 @@ def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[Rec
         else:
             value = getattr(session.outcomes[one.turn], one.figure)
             found = None if value is None else float(value)
-        yield RecoveredGap(
+        yield RecoveredFigure(
             call=name,
             turn=one.turn,
             figure=one.figure,
@@ -151,19 +139,20 @@ def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[Rec
         )
     planted = {(one.turn, one.figure) for one in hidden}
     # A figure that was not hidden must not be found.
+    unhidden: list[tuple[int, str, float | None]] = []
     for outcome in session.outcomes:
-        number = outcome.turn.turn
-        if outcome.cut_off and (number, "cut_off") not in planted:
-            yield RecoveredGap(call=name, turn=number, figure="cut_off", hidden=None, found=1.0)
-        if outcome.turn.barge_in and (number, "barge_in_stop") not in planted:
-            yield RecoveredGap(call=name, turn=number, figure="barge_in_stop", hidden=None, found=outcome.barge_in_stop)
+        if outcome.cut_off:
+            unhidden.append((outcome.turn.turn, "cut_off", 1.0))
+        if outcome.turn.barge_in:
+            unhidden.append((outcome.turn.turn, "barge_in_stop", outcome.barge_in_stop))
     if session.gaps and not any(figure == "gap" for _, figure in planted):
-        yield RecoveredGap(
-            call=name, turn=0, figure="gap", hidden=None, found=session.gaps[0].end - session.gaps[0].start
-        )
+        unhidden.append((0, "gap", session.gaps[0].end - session.gaps[0].start))
+    for number, figure, value in unhidden:
+        if (number, figure) not in planted:
+            yield RecoveredFigure(call=name, turn=number, figure=figure, hidden=None, found=value)
 
 
-def _shown(finding: RecoveredGap, value: float | None) -> str:
+def _shown(finding: RecoveredFigure, value: float | None) -> str:
     if value is None:
         return "none"
     return ("yes" if value else "no") if finding.figure == "cut_off" else _ms(value)

@@ -5,6 +5,7 @@ Each call is one session of a run: a few turns of a user, each answered after a 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ USER_DB, BOT_DB, QUIET_DB = -20.0, -18.0, -50.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hidden:
+class HiddenFigure:
     """One figure that is hidden in a turn."""
 
     turn: int
@@ -40,7 +41,7 @@ class Call:
     random: Random
     stereo: Signal = field(default_factory=lambda: np.zeros((0, 2)))
     turns: list[TurnRecord] = field(default_factory=list)
-    hidden: list[Hidden] = field(default_factory=list)
+    hidden: list[HiddenFigure] = field(default_factory=list)
     flushes: list[float] = field(default_factory=list)
 
     @property
@@ -63,7 +64,7 @@ class Call:
 
     def hide(self, turn: int, figure: str, seconds: float) -> None:
         """Remember a figure that must be found."""
-        self.hidden.append(Hidden(turn=turn, figure=figure, seconds=seconds))
+        self.hidden.append(HiddenFigure(turn=turn, figure=figure, seconds=seconds))
 
     def user_turn(self, start: float, end: float, **values: Any) -> int:
         """Record a turn whose speech is labelled; returns its number."""
@@ -74,7 +75,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LineSound:
+class Line:
     """How a call sounds; levels in dBFS."""
 
     rate: int = RATE
@@ -102,7 +103,7 @@ def calls(seed: int) -> Iterator[Call]:
         yield plant(Call(name=name, random=np.random.default_rng((seed, len(LINES) + number))))
 
 
-def _plain(call: Call, line: LineSound) -> Call:
+def _plain(call: Call, line: Line) -> Call:
     at = 0.7
     for _ in range(TURNS):
         end = call.put(0, at, _voice(call, call.random.uniform(1.0, 2.2), line.rate, line.user, pitch=190))
@@ -113,15 +114,14 @@ def _plain(call: Call, line: LineSound) -> Call:
             line.before(call, end + gap)
         at = call.put(1, end + gap, _voice(call, call.random.uniform(1.0, 2.0), line.rate, line.bot, pitch=110)) + 1.0
     call.put(0, at - 0.2, np.zeros(round(0.5 * RATE)))
-    under = [
-        None
-        if line.noise is None
-        else (0, synthetic.noise(call.seconds, RATE, call.random, level=line.noise, pink=True)),
-        None if line.music is None else (0, synthetic.music(call.seconds, RATE, call.random, level=line.music)),
-        None if line.comfort is None else (1, synthetic.noise(call.seconds, RATE, call.random, level=line.comfort)),
-    ]
-    for channel, sound in filter(None, under):
-        call.stereo[:, channel] += sound
+    pink = partial(synthetic.noise, pink=True)
+    for channel, level, make in (
+        (0, line.noise, pink),
+        (0, line.music, synthetic.music),
+        (1, line.comfort, synthetic.noise),
+    ):
+        if level is not None:
+            call.stereo[:, channel] += make(call.seconds, RATE, call.random, level=level)
     if not line.labelled:
         _estimate(call)
     return call
@@ -225,22 +225,22 @@ def _drop_out(call: Call) -> Call:
     return call
 
 
-LINES: dict[str, LineSound] = {
-    "clean": LineSound(),
-    "noise 20 dB": LineSound(noise=USER_DB - 20),
-    "noise 10 dB": LineSound(noise=USER_DB - 10),
-    "music": LineSound(music=USER_DB - 12),
-    "quiet voices": LineSound(user=QUIET_DB, bot=QUIET_DB),
-    "8 kHz": LineSound(rate=8000),
-    "48 kHz": LineSound(rate=48000),
-    "comfort noise": LineSound(comfort=-52.0),
-    "bot in noise 20 dB": LineSound(comfort=BOT_DB - 20),
-    "click first": LineSound(before=_click),
-    "breath first": LineSound(before=_breath),
-    "leading silence": LineSound(before=_leading_silence),
-    "no labels": LineSound(labelled=False),
-    "no labels, noise 20 dB": LineSound(labelled=False, noise=USER_DB - 20),
-    "no labels, noise 10 dB": LineSound(labelled=False, noise=USER_DB - 10),
-    "no labels, quiet": LineSound(labelled=False, user=QUIET_DB),
+LINES: dict[str, Line] = {
+    "clean": Line(),
+    "noise 20 dB": Line(noise=USER_DB - 20),
+    "noise 10 dB": Line(noise=USER_DB - 10),
+    "music": Line(music=USER_DB - 12),
+    "quiet voices": Line(user=QUIET_DB, bot=QUIET_DB),
+    "8 kHz": Line(rate=8000),
+    "48 kHz": Line(rate=48000),
+    "comfort noise": Line(comfort=-52.0),
+    "bot in noise 20 dB": Line(comfort=BOT_DB - 20),
+    "click first": Line(before=_click),
+    "breath first": Line(before=_breath),
+    "leading silence": Line(before=_leading_silence),
+    "no labels": Line(labelled=False),
+    "no labels, noise 20 dB": Line(labelled=False, noise=USER_DB - 20),
+    "no labels, noise 10 dB": Line(labelled=False, noise=USER_DB - 10),
+    "no labels, quiet": Line(labelled=False, user=QUIET_DB),
 }
 """The plain calls by name."""

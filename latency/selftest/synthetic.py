@@ -8,7 +8,7 @@ language, but it has what a speech detector looks for, and it begins and ends at
 import numpy as np
 import numpy.typing as npt
 
-from latency.audio.loudness import decibels
+from latency.audio.loudness import decibels, rms
 
 Signal = npt.NDArray[np.float64]
 Random = np.random.Generator
@@ -28,15 +28,14 @@ def voice(seconds: float, rate: int, random: Random, *, pitch: float = 120.0, le
     """A sound that is like speech from its first sample to its last.
 
     Args:
-        seconds: Its length.
         rate: Sample rate, Hz, at least 8000.
-        random: Draws vowels, syllables and hisses.
         pitch: Mean pitch, Hz.
         level: RMS, dBFS.
     """
     count = round(seconds * rate)
     time = np.arange(count) / rate
-    bounds = _syllables(seconds, random)
+    syllables = np.cumsum(random.uniform(*SYLLABLE, size=int(seconds / SYLLABLE[0]) + 1))
+    bounds = np.array([0.0, *syllables[syllables < seconds - SYLLABLE[0]], seconds])
     centres = (bounds[1:] + bounds[:-1]) / 2
     vowels = np.array(VOWELS)[random.integers(len(VOWELS), size=len(centres))]
     fundamental = pitch * (1 + 0.12 * np.sin(2 * np.pi * 0.7 * time + random.uniform(0, 6)) - 0.1 * time / seconds)
@@ -59,11 +58,11 @@ def voice(seconds: float, rate: int, random: Random, *, pitch: float = 120.0, le
     # Each syllable swells and falls; the first begins and the last ends in full voice.
     depth = np.interp(time, [0, 0.1, max(0.1, seconds - 0.1), seconds], [0, 0.35, 0.35, 0])
     sound *= 1 - depth + depth * np.interp(time, np.sort([*bounds, *centres]), [0, 1] * len(centres) + [0])
-    sound *= decibels(level) / _rms(sound)
+    sound *= decibels(level) / rms(sound)
     for bound in bounds[1:-1][random.random(len(bounds) - 2) < 0.5]:
         first = round((bound - HISS / 2) * rate)
         hiss = _between(random.normal(size=round(HISS * rate)), rate, 2000, HIGHEST)
-        hiss *= decibels(level - 14) / _rms(hiss)
+        hiss *= decibels(level - 14) / rms(hiss)
         sound[first : first + len(hiss)] += hiss * np.hanning(len(hiss))
     return faded(sound, rate, ATTACK, RELEASE)
 
@@ -71,7 +70,7 @@ def voice(seconds: float, rate: int, random: Random, *, pitch: float = 120.0, le
 def breath(seconds: float, rate: int, random: Random, *, level: float) -> Signal:
     """A breath: the noise of air, without pitch, that swells and falls."""
     air = _between(random.normal(size=round(seconds * rate)), rate, 400, 3500)
-    return faded(air * decibels(level) / _rms(air), rate, seconds / 3, seconds / 3)
+    return faded(air * decibels(level) / rms(air), rate, seconds / 3, seconds / 3)
 
 
 def click(rate: int, *, level: float = -3.0) -> Signal:
@@ -90,7 +89,7 @@ def music(seconds: float, rate: int, random: Random, *, level: float) -> Signal:
         for note in 220 * 2 ** (random.choice([0, 3, 5, 7, 10, 12], size=3, replace=False) / 12):
             plucked = sum(np.sin(2 * np.pi * note * k * time) / k**1.5 for k in (1, 2, 3, 4))
             sound[begin : begin + rings] += plucked * np.exp(-time / 0.25)
-    return sound[:count] * decibels(level) / _rms(sound[:count])
+    return sound[:count] * decibels(level) / rms(sound[:count])
 
 
 def noise(seconds: float, rate: int, random: Random, *, level: float, pink: bool = False) -> Signal:
@@ -99,7 +98,7 @@ def noise(seconds: float, rate: int, random: Random, *, level: float, pink: bool
     if pink:
         spectrum = np.fft.rfft(sound)
         sound = np.fft.irfft(spectrum / np.sqrt(np.maximum(np.arange(len(spectrum)), 1)), len(sound))
-    return sound * decibels(level) / _rms(sound)
+    return sound * decibels(level) / rms(sound)
 
 
 def resampled(sound: Signal, rate: int, to: int) -> Signal:
@@ -129,17 +128,8 @@ def dying(sound: Signal, rate: int) -> Signal:
     return sound
 
 
-def _syllables(seconds: float, random: Random) -> Signal:
-    bounds = np.cumsum(random.uniform(*SYLLABLE, size=int(seconds / SYLLABLE[0]) + 1))
-    return np.array([0.0, *bounds[bounds < seconds - SYLLABLE[0]], seconds])
-
-
 def _between(sound: Signal, rate: int, low: float, high: float) -> Signal:
     spectrum = np.fft.rfft(sound)
     hertz = np.fft.rfftfreq(len(sound), 1 / rate)
     spectrum[(hertz < low) | (hertz > min(high, 0.475 * rate))] = 0
     return np.fft.irfft(spectrum, len(sound))
-
-
-def _rms(sound: Signal) -> float:
-    return float(np.sqrt(np.mean(sound**2)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latency.judge.scoring import normalised, word_errors
+from latency.judge.answer import normalised, word_errors
 from pipelines.calibrating.decision import (
     LEAST_UTTERANCES,
     PATIENCE,

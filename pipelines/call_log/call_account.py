@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from latency.judge.verdict import Verdict, judge
+from latency.judge.llm_budget import Verdict, judge
 from latency.record.marks import Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import ServerTurn

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from latency.budget import TURN_LIMIT
+from latency.budget import P95_NEEDS, TURN_LIMIT
 from latency.record.marks import Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import ServerTurn
 from latency.report.stats import percentile
-from latency.report.thresholds import P95_NEEDS
 from pipelines.call_log.call_account import UNHEARD
 from voice.server.accounting import CallFigures, CallState
 

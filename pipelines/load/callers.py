@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from latency.record.observed_load import PlacedCall
+from latency.record.load import PlacedCall
 from latency.record.run_writer import RunWriter
 from pipelines.child import Server
 from pipelines.replaying.run_folder import save, writing

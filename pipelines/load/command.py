@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from latency.command_line import FAILED, FINE, MISSING, NO_DATA, RUNS, complain, printing
-from latency.record.observed_load import FILE, ObservedLoad, ServerSample
+from latency.record.load import FILE, ObservedLoad, ServerSample
 from latency.record.run import Run, RunError, Status
 from latency.record.run_writer import RunWriter, new_folder
-from latency.report.thresholds import Threshold
+from latency.report.checks import Check
 from pipelines.child import seen_here
 from pipelines.load.callers import Callers
 from pipelines.replaying.progress import Progress
@@ -108,10 +108,10 @@ async def _watching(callers: Callers, samples: list[ServerSample]) -> AsyncItera
         await look()
 
 
-def _show(folder: Path, thresholds: Sequence[Threshold], *, as_json: bool) -> int:
+def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool) -> int:
     """Print the tables; returns the exit status."""
     from latency.render.load import text, write
-    from latency.report.build import build
+    from latency.report.report import build
 
     try:
         report = build(Run.load(folder), thresholds)

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from latency.command_line import RUNS
 from latency.record.run import Run, RunError
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 from pipelines.agent import Agent
 from pipelines.child import LISTENING
 from pipelines.process import end_in_a_sentence

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from latency.budget import TURN_LIMIT, Budget
 from latency.command_line import columns
-from latency.judge.verdict import judge
+from latency.judge.llm_budget import judge
 from latency.record.turn import ServerTurn
 from voice.client.call.call_result import CallResult
 from voice.client.call.listener import CallListener

@@ -15,7 +15,7 @@ from latency.command_line import RUNS
 from latency.record.run import Status
 from latency.record.run_writer import RunWriter, new_folder
 from latency.render.numbers import plural
-from latency.report.thresholds import Threshold, ThresholdError
+from latency.report.checks import Check, CheckError
 from pipelines.child import Server, health, own_server
 from pipelines.replaying.chaos import Fault, parts_of, schedule
 from pipelines.replaying.injection import Injector
@@ -46,15 +46,15 @@ def run_replay(args: argparse.Namespace) -> int:
     return show(folder, thresholds, program="voice")
 
 
-def parse_checks(expressions: Sequence[str]) -> list[Threshold]:
+def parse_checks(expressions: Sequence[str]) -> list[Check]:
     """The limits given with `--check`.
 
     Raises:
         ConfigurationError: a limit cannot be understood.
     """
     try:
-        return [Threshold.parse(expression) for expression in expressions]
-    except ThresholdError as error:
+        return [Check.parse(expression) for expression in expressions]
+    except CheckError as error:
         raise ConfigurationError(str(error)) from error
 
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from latency.budget import TURN_LIMIT
+from latency.budget import P95_NEEDS, TURN_LIMIT
 from latency.record.marks import Mark
 from latency.record.turn import ServerTurn
 from latency.report.stats import percentile
-from latency.report.thresholds import P95_NEEDS
 from pipelines.talking.turn_line import speech_end
 
 Heard = Callable[[ServerTurn], float | None]

@@ -8,8 +8,8 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
+from latency.budget import CARD_DRIFT_ALLOWED
 from latency.record.marks import Mark
-from latency.record.session import CARD_DRIFT_ALLOWED
 from latency.record.turn import ServerTurn
 from pipelines.talking.answer_line import AnswerLine
 from pipelines.talking.answered_by import answered_by

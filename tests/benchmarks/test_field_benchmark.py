@@ -18,10 +18,10 @@ from pipecat.frames.frames import Frame, LLMContextFrame, LLMTextFrame, VADUserS
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
-from latency.judge.verdict import judge
+from latency.judge.llm_budget import judge
 from latency.record.marks import Mark, Marks
 from latency.record.requests import RequestRecord
-from latency.record.turn import Reported, Stall
+from latency.record.turn import ReportedTurn, Stall
 from latency.report.stats import percentile
 from pipelines.child import announced
 from tests.voice.llm.answer import budgeted_rig as rig
@@ -77,7 +77,7 @@ class Answer:
             Mark.CLAUSE_TO_TTS: spoken,
         }
         marks = Marks({mark: at for mark, at in known.items() if at is not None})
-        judged = judge(Reported(marks=marks, attempts=attempts, responses=(answer,)), budget=0.45)
+        judged = judge(ReportedTurn(marks=marks, attempts=attempts, responses=(answer,)), budget=0.45)
         assert judged is not None
         return str(judged.verdict)
 

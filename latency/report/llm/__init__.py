@@ -1,1 +1,1 @@
-"""What a run says of its language models: how they kept their budget, how requests ended, what was wasted and paid."""
+"""The language models of a run: budget, requests and their ends, waste and cost, speculation."""

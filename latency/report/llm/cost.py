@@ -1,4 +1,4 @@
-"""What a run's requests to language models cost: those that were heard, those that were not, and speculation apart.
+"""The cost of a run's requests to language models: of those that were heard, of others, and of speculation.
 
 A figure is None as soon as one request that it covers has no known cost: a sum without it would be too small.
 """
@@ -18,7 +18,7 @@ UNREAL = ("sim:", "scripted:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What some requests cost, US dollars; `winners`, `losers` and `speculation` add up to `usd`."""
+    """The cost of some requests, US dollars; `winners`, `losers` and `speculation` add up to `usd`."""
 
     usd: float | None
     winners: float | None
@@ -35,7 +35,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a run's requests cost, US dollars."""
+    """The cost of a run's requests, US dollars."""
 
     usd: float | None
     usd_per_100_turns: float | None
@@ -69,6 +69,7 @@ def cost_figures(turns: Sequence[TurnRecord]) -> Cost:
     by_call = {name: spent(_requests([t for t in turns if t.session == name])).usd for name in sessions}
     tiers = sorted({attempt.tier or "unnamed" for attempt in attempts})
     known = [attempt.usd for attempt in attempts if attempt.usd is not None]
+    capped = ({answer.cap for own in server_turns([turn]) for answer in own.responses if answer.cap} for turn in turns)
     return Cost(
         **asdict(whole),
         usd_per_100_turns=_rounded(whole.usd / expected * 100) if whole.usd is not None and expected else None,
@@ -78,17 +79,17 @@ def cost_figures(turns: Sequence[TurnRecord]) -> Cost:
         requests=len(attempts),
         unpriced=tuple(dict.fromkeys(_model(attempt) for attempt in attempts if attempt.usd is None)),
         known=_sum(known) if known else None,
-        capped=dict(Counter(cap for turn in turns for cap in _caps(turn))),
+        capped=dict(Counter(cap for caps in capped for cap in caps)),
     )
 
 
 def turn_cost(turn: TurnRecord) -> Spent:
-    """What the requests of one turn cost."""
+    """The cost of the requests of one turn."""
     return spent(_requests([turn]))
 
 
 def spent(attempts: Sequence[RequestRecord]) -> Spent:
-    """What the requests cost; nothing is known when there are none."""
+    """The cost of the requests; nothing is known when there are none."""
     won = [attempt for attempt in attempts if attempt.outcome in USED]
     ahead = [attempt for attempt in attempts if attempt.outcome == "withdrawn"]
     lost = [attempt for attempt in attempts if attempt.outcome not in (*USED, "withdrawn")]
@@ -110,10 +111,6 @@ def spent(attempts: Sequence[RequestRecord]) -> Spent:
 def _requests(turns: Sequence[TurnRecord]) -> list[RequestRecord]:
     """Every request that has tokens; what answers without a language model has none."""
     return [attempt for answer in answers_of(turns) for attempt in answer if attempt.tokens is not None]
-
-
-def _caps(turn: TurnRecord) -> set[Cap]:
-    return {answer.cap for own in server_turns([turn]) for answer in own.responses if answer.cap}
 
 
 def _model(attempt: RequestRecord) -> str:

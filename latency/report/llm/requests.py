@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from latency.record.marks import ROUNDING
 from latency.record.requests import USUAL_SPEEDS, RequestOutcome, RequestRecord, Tokens
-from latency.record.turn import Reported, ServerTurn, TurnRecord
+from latency.record.turn import ReportedTurn, ServerTurn, TurnRecord
 from latency.report.stats import Spread
 
 USED: tuple[RequestOutcome, ...] = ("spoken", "called", "opened", "verdict")
@@ -20,7 +21,7 @@ LOST: tuple[RequestOutcome, ...] = ("cancelled", "failed", "withdrawn", "rejecte
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waste:
-    """What an answer in time costs: requests beyond each answer's first, discarded ones, unheard tokens."""
+    """The cost of answers in time: requests beyond each answer's first, discarded ones, unheard tokens."""
 
     extra: int
     spoken: int
@@ -41,7 +42,7 @@ class Waste:
     """Requests for speculative answers that were discarded; none of them is `extra`."""
 
 
-def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Reported]:
+def server_turns(turns: Iterable[TurnRecord]) -> Iterator[ReportedTurn]:
     """The server's own turns; a turn of the user has several when a pause was taken for its end."""
     for turn in turns:
         yield from turn.server_turns or (turn,)
@@ -53,7 +54,7 @@ def answers_of(turns: Iterable[TurnRecord]) -> Iterator[list[RequestRecord]]:
         yield from _answers(server_turn)
 
 
-def _answers(turn: Reported) -> Iterable[list[RequestRecord]]:
+def _answers(turn: ReportedTurn) -> Iterable[list[RequestRecord]]:
     discarded = {answer.response for answer in turn.responses if not answer.is_committed}
     answers: dict[int | None, list[RequestRecord]] = {}
     for attempt in turn.attempts:
@@ -64,8 +65,15 @@ def _answers(turn: Reported) -> Iterable[list[RequestRecord]]:
     return answers.values()
 
 
+def simulated_models(turns: Iterable[TurnRecord], known: Sequence[str]) -> list[str]:
+    """Language models that turned out to be simulated, though the known names did not say so."""
+    attempts = (attempt for answer in answers_of(turns) for attempt in answer)
+    models = dict.fromkeys(attempt.model or "sim:unnamed" for attempt in attempts if attempt.simulated)
+    return [f"{model} (by its answers)" for model in models if not any(model in name for name in known)]
+
+
 def waste_of(turns: Sequence[TurnRecord]) -> Waste:
-    """What of all requests of a run was wasted."""
+    """The waste among all requests of a run."""
     answers = list(answers_of(turns))
     kept = [[attempt for attempt in answer if attempt.outcome != "withdrawn"] for answer in answers]
     # The request for an opening or a verdict is no second try at the answer.
@@ -74,7 +82,7 @@ def waste_of(turns: Sequence[TurnRecord]) -> Waste:
     known = [(attempt.outcome, attempt.tokens) for answer in answers for attempt in answer if attempt.tokens]
     lost = [tokens for outcome, tokens in known if outcome in LOST]
     interrupted = _interrupted(turns)
-    tokens, total = _sum(lost) + interrupted, _sum(tokens for _, tokens in known)
+    tokens, total = tokens_of(lost) + interrupted, tokens_of(tokens for _, tokens in known)
     return Waste(
         extra=extra.total(),
         spoken=sum(extra[outcome] for outcome in USED),
@@ -82,7 +90,7 @@ def waste_of(turns: Sequence[TurnRecord]) -> Waste:
         failed=extra["failed"],
         tokens=tokens if known else None,
         tokens_interrupted=interrupted if known else None,
-        tokens_estimated=_sum(one for one in lost if one.estimated) if known else None,
+        tokens_estimated=tokens_of(one for one in lost if one.estimated) if known else None,
         tokens_total=total if known else None,
         share=round(tokens / total, 4) if total else None,
         withdrawn=sum(map(len, answers)) - sum(map(len, kept)),
@@ -102,18 +110,18 @@ def _interrupted(turns: Sequence[TurnRecord]) -> int:
     return round(lost)
 
 
-def _sum(tokens: Iterable[Tokens]) -> int:
+def tokens_of(tokens: Iterable[Tokens]) -> int:
+    """Prompt and completion, as far as they are known."""
     return sum((one.prompt or 0) + (one.completion or 0) for one in tokens)
 
 
-UNTOLD = "no reason given"
-SENT = {
+SENT_IN_WORDS = {
     "words too": "a whole clause",
     "only the beginning of a clause": "part of a clause",
     "only a sign of life": "a reply without text",
     "nothing yet": "nothing",
 }
-"""What the server had sent, in words for people, by the text of `had`, which is a key of the JSON report."""
+"""The text that a server had sent, in words for people, by the text of `progress_of`, a key of the JSON report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +141,7 @@ def failures(attempts: Iterable[RequestRecord]) -> dict[str, int]:
 
 def failure(attempt: RequestRecord) -> str:
     """Why a request failed: a sentence without its full stop."""
-    why = (attempt.failed or UNTOLD).rstrip(".")
+    why = (attempt.failed or "no reason given").rstrip(".")
     return f"{why}, after its first words" if attempt.first_token is not None else why
 
 
@@ -145,24 +153,60 @@ def speed_of(attempt: RequestRecord) -> str:
     return "" if speed is None or speed in USUAL_SPEEDS else speed
 
 
+def attempts_of(turn: TurnRecord) -> list[RequestRecord]:
+    """Every request to a language model in a turn, also for discarded speculative answers, in order."""
+    found = [attempt for server_turn in turn.server_turns for attempt in server_turn.attempts]
+    return found or list(turn.attempts)
+
+
+def outcome_of(attempt: RequestRecord) -> str:
+    """How a request ended, in a few words."""
+    match attempt.outcome:
+        case "called":
+            return f"called {', '.join(attempt.calls) or 'tools'}"
+        case "failed":
+            return f"failed: {failure(attempt)}"
+        case "rejected":
+            return f"its opening was not said: {attempt.failed}" if attempt.failed else "its opening was not said"
+        case "opened":
+            return "its opening was said"
+        case "verdict":
+            return "verified the draft"
+        case None:
+            return "unfinished"
+        case "withdrawn":
+            return "discarded"
+        case outcome:
+            return outcome
+
+
+def provider_remarks(attempt: RequestRecord) -> list[str]:
+    """Remarks of the provider, or of our service for it, on a request."""
+    queued = f"queued {attempt.queued * 1000:.0f} ms" if attempt.queued and attempt.queued >= ROUNDING else ""
+    return [words for words in (attempt.slowed or "", queued) if words]
+
+
 def cut_short(attempts: Iterable[RequestRecord]) -> dict[str, CutShort]:
-    """The cancelled requests by how far they had come; see `had`."""
+    """The cancelled requests by how far they had come; see `progress_of`."""
     found: dict[str, list[RequestRecord]] = {}
     for attempt in attempts:
         if attempt.outcome == "cancelled":
-            found.setdefault(had(attempt), []).append(attempt)
-    return {what: CutShort(n=len(those), after_p50_ms=_median_ms(those)) for what, those in found.items()}
+            found.setdefault(progress_of(attempt), []).append(attempt)
+    return {
+        what: CutShort(
+            n=len(those),
+            after_p50_ms=Spread.of(
+                one.end - one.request for one in those if one.request is not None and one.end is not None
+            ).p50,
+        )
+        for what, those in found.items()
+    }
 
 
-def had(attempt: RequestRecord) -> str:
+def progress_of(attempt: RequestRecord) -> str:
     """How far a request had come when it was cancelled, in words."""
     if attempt.first_clause is not None:
         return "words too"
     if attempt.first_token is not None:
         return "only the beginning of a clause"
     return "nothing yet" if attempt.alive is None else "only a sign of life"
-
-
-def _median_ms(attempts: Iterable[RequestRecord]) -> float | None:
-    known = ((one.request, one.end) for one in attempts)
-    return Spread.of(end - request for request, end in known if request is not None and end is not None).p50

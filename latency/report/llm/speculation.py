@@ -1,4 +1,4 @@
-"""What became of speculative answers: how many were started, how many discarded, how much time the used ones saved.
+"""Speculative answers: how many were started and discarded, and how much time the used ones saved.
 
 A server that speculates reports it with each of its turns; for one that does not, a request before the commit shows it.
 """
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from latency.judge.verdict import in_use
+from latency.judge.llm_budget import in_use
 from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import RequestRecord
-from latency.record.turn import Reported, ServerTurn, SpeculationRecord, TurnRecord
-from latency.report.llm.requests import USED, server_turns
+from latency.record.turn import ReportedTurn, ServerTurn, SpeculationRecord, TurnRecord
+from latency.report.llm.requests import USED, server_turns, tokens_of
 from latency.report.stats import Spread
 
 
@@ -35,8 +35,8 @@ class Speculation:
     """Prompt and completion of the requests for discarded ones; None when no request reports any."""
 
 
-class _Ahead(NamedTuple):
-    """What one of the server's turns started before its commit."""
+class _Started(NamedTuple):
+    """The speculative answers of one of the server's turns."""
 
     started: int
     discarded: int
@@ -52,6 +52,7 @@ def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
     reports = [report for _, report in told if report]
     ahead = [_reported(one, report) if report else _inferred(one) for one, report in told]
     known = bool(reports) or any(one.attempts for one in own)
+    spent = [(attempt.outcome, attempt.tokens) for one in own for attempt in one.attempts if attempt.tokens]
     return Speculation(
         started=sum(one.started for one in ahead) if known else None,
         discarded=sum(one.discarded for one in ahead) if known else None,
@@ -60,17 +61,11 @@ def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
         spoken_ahead=sum(report.spoken_ahead for report in reports) if reports else None,
         hints=sum(report.hints for report in reports) if reports else None,
         early=sum(report.early for report in reports) if reports else None,
-        discarded_tokens=_discarded_tokens(own),
+        discarded_tokens=tokens_of(tokens for outcome, tokens in spent if outcome == "withdrawn") if spent else None,
     )
 
 
-def _discarded_tokens(turns: Iterable[Reported]) -> int | None:
-    attempts = [attempt for turn in turns for attempt in turn.attempts if attempt.tokens]
-    discarded = (attempt.tokens for attempt in attempts if attempt.outcome == "withdrawn")
-    return sum((used.prompt or 0) + (used.completion or 0) for used in discarded if used) if attempts else None
-
-
-def head_start(turn: Reported, request: float) -> float | None:
+def head_start(turn: ReportedTurn, request: float) -> float | None:
     """Seconds by which an answer came sooner because it was asked for before the commit; None without a commit.
 
     It is the time from the request to the commit, but never more than the time to the answer's first clause: a clause
@@ -88,22 +83,22 @@ def head_start(turn: Reported, request: float) -> float | None:
     return max(0.0, min(at for at in instants if at is not None) - request)
 
 
-def _reported(turn: Reported, report: SpeculationRecord) -> _Ahead:
+def _reported(turn: ReportedTurn, report: SpeculationRecord) -> _Started:
     # A speculative request that lost to a later one has saved nothing.
     heard = report.request is not None and any(abs(at - report.request) <= ROUNDING for at, _ in _used(turn))
     saved = head_start(turn, report.request) if report.used and heard and report.request is not None else None
-    return _Ahead(report.started, report.discarded, int(report.used), [] if saved is None else [saved])
+    return _Started(report.started, report.discarded, int(report.used), [] if saved is None else [saved])
 
 
-def _inferred(turn: Reported) -> _Ahead:
+def _inferred(turn: ReportedTurn) -> _Started:
     commit = turn.marks.get(Mark.TURN_COMMIT, math.inf)
     ahead = [one for one in turn.attempts if one.request is not None and one.request < commit]
     used = [at for at, _ in _used(turn) if at < commit < math.inf]
     saved = [seconds for at in used if (seconds := head_start(turn, at)) is not None]
-    return _Ahead(len(ahead), len(ahead) - len(used), len(used), saved)
+    return _Started(len(ahead), len(ahead) - len(used), len(used), saved)
 
 
-def _used(turn: Reported) -> list[tuple[float, RequestRecord]]:
+def _used(turn: ReportedTurn) -> list[tuple[float, RequestRecord]]:
     """The requests that were of use, each with when it was made."""
     attempts = in_use(turn.attempts, turn.responses)
     return [(one.request, one) for one in attempts if one.outcome in USED and one.request is not None]

@@ -250,8 +250,7 @@ def parse_speeds(text: str) -> "list[ModelSpeed]":
 
 
 def _show(folder: Path, *, as_json: bool) -> int:
-    from latency.benchmark.as_json import text
-    from latency.benchmark.benchmark import Benchmark
+    from latency.benchmark.benchmark import Benchmark, text
     from latency.benchmark.tables import write
 
     found = Benchmark.load(folder)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from latency.report.stats import INTERVAL, INTERVAL_NEEDS, RESAMPLES, percentile
+from latency.budget import INTERVAL_NEEDS
+from latency.report.stats import INTERVAL, RESAMPLES, percentile
 from pipelines.lab.curve.figures import (
     BUDGET,
     BUDGETS,

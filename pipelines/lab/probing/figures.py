@@ -9,8 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from latency.budget import P95_NEEDS
 from latency.record.requests import Price, Tokens
-from latency.report.thresholds import P95_NEEDS
 from voice.errors import ComponentError
 from voice.llm.catalog.catalog import load_catalog, measured_file
 from voice.text_file import read_text

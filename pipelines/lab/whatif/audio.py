@@ -7,7 +7,7 @@ from pathlib import Path
 
 from latency.record.run import Run, RunError, Status, file_name
 from latency.record.run_writer import RunWriter
-from latency.report.build import build
+from latency.report.report import build
 from pipelines.child import own_server
 from pipelines.lab.whatif.caller_turns import recording
 from pipelines.lab.whatif.contestants import Cell

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from latency.record.requests import RequestRecord
-from latency.record.turn import Reported, TurnRecord
+from latency.record.turn import ReportedTurn, TurnRecord
 from pipelines.lab.simulator.latency_model import STALL_CORRELATION, FirstToken, LatencyModel, StallState
 from pipelines.lab.simulator.profiles import Profile
 from pipelines.lab.whatif.contestants import Contestant
@@ -100,7 +100,7 @@ class PairedDraws:
     def model(self, role: str) -> LatencyModel:
         """The times of the turn's next request to a tier; its usual ones if none was recorded."""
         # What came before the last of the server's turns is not held again.
-        last: Reported = self._turn.server_turns[-1] if self._turn.server_turns else self._turn
+        last: ReportedTurn = self._turn.server_turns[-1] if self._turn.server_turns else self._turn
         made = [attempt for attempt in last.attempts if attempt.tier == role]
         number = self._requests[role]
         self._requests[role] += 1

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from latency.record.marks import Mark
 from latency.record.requests import bill
 from latency.record.turn import TurnRecord
-from latency.report.llm.budget import llm_figures
+from latency.report.llm.figures import llm_figures
 from latency.report.llm.requests import server_turns
 from latency.report.stats import percentile
 from pipelines.lab.whatif.contestants import Cell, Contestant

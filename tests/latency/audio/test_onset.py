@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latency.audio.loudness import decibels
-from latency.audio.onset import Span, audible_limit, estimated_speech, first_audible_after, sounds, utterances
+from latency.audio.onset import Span, audible_limit, estimated_speech, sounds, utterances
 from latency.selftest import synthetic
 from tests.latency.conversations import Conversation
 
@@ -77,19 +77,11 @@ def test_noise_around_minus_70_dbfs_is_silence() -> None:
 @pytest.mark.parametrize("samples", [np.zeros(0, np.int16), np.zeros(7, np.int16), np.zeros(RATE)])
 def test_silence_of_any_length_holds_nothing(samples: Any) -> None:
     assert utterances(samples, RATE) == sounds(samples, RATE) == estimated_speech(samples, RATE) == []
-    assert first_audible_after(samples, RATE, 0.0) is None
 
 
 def test_stereo_where_a_channel_belongs_is_refused() -> None:
     with pytest.raises(ValueError, match="one dimension"):
         utterances(Conversation(1).samples, RATE)
-
-
-def test_the_first_audible_sample_belongs_to_an_utterance_that_begins_then() -> None:
-    right = bot(Conversation(6).bot(1.0, 2.0).bot(3.0, 4.0))
-    assert first_audible_after(right, RATE, 0.2) == pytest.approx(1.0, abs=0.001)
-    assert first_audible_after(right, RATE, 1.5) == pytest.approx(3.0, abs=0.001)
-    assert first_audible_after(right, RATE, 4.5) is None
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.001, 0.01])

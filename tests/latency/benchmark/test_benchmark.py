@@ -17,8 +17,7 @@ from latency.benchmark.benchmark import (
     usually_finished,
     worth,
 )
-from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
-from latency.benchmark.row import BenchmarkRow, Tally, sounds_finished
+from latency.benchmark.row import BenchmarkRow, ComparedTurns, CutOffs, Interruptions, sounds_finished
 from latency.benchmark.tables import write
 from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader
@@ -171,20 +170,20 @@ def test_an_answer_to_a_turn_that_the_agent_took_for_finished_too_early_is_no_fa
 def test_intervals_draw_recordings(folder: Path) -> None:
     repeated = {("a", f"a-{round_}", turn): 1.0 + turn / 10 for turn in range(8) for round_ in range(20)}
     single = {("a", "a-1", turn): 1.0 + turn / 200 for turn in range(160)}
-    few, many = (Tally(latencies=found).distribution() for found in (repeated, single))
+    few, many = (ComparedTurns(latencies=found).distribution() for found in (repeated, single))
     assert (few.n, many.n) == (160, 160)
     assert few.p50_ci is not None
     assert many.p50_ci is not None
     assert few.p50_ci[1] - few.p50_ci[0] > 2 * (many.p50_ci[1] - many.p50_ci[0]), "eight recordings say less"
-    late = Tally(latencies=single, unanswered=frozenset({("a", "a-1", 200)})).distribution()
+    late = ComparedTurns(latencies=single, unanswered=frozenset({("a", "a-1", 200)})).distribution()
     assert (late.total, late.p95_ci is None) == (161, False)
-    assert Tally(latencies=repeated).distribution(only={("a", 0)}).p50 == 1000.0
+    assert ComparedTurns(latencies=repeated).distribution(only={("a", 0)}).p50 == 1000.0
 
 
 def test_words_are_finished_where_our_agent_said_so_in_most_rounds() -> None:
     turns = {("a", f"a-{round_}", turn): 1.0 for turn in range(2) for round_ in range(3)}
     finished = {("a", "a-0", 0), ("a", "a-1", 0), ("a", "a-2", 1)}
-    assert usually_finished(Tally(latencies=turns, finished=frozenset(finished))) == {("a", 0)}
+    assert usually_finished(ComparedTurns(latencies=turns, finished=frozenset(finished))) == {("a", 0)}
 
 
 def test_without_the_baseline_there_is_no_ratio(folder: Path) -> None:
@@ -243,7 +242,7 @@ def test_words_are_finished_if_the_turn_was_more_likely_over_than_not(
 OURS = [0.50, 0.60, 0.70, 0.80, 0.90, 1.00, 1.10, 1.20, 1.30]
 
 CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
-NO_SOUNDS = Sounds(went_on=0, resumed=0, stopped=0, silent=0)
+NO_SOUNDS = {"went_on": 0, "resumed": 0, "stopped": 0, "silent": 0}
 NO_BARGE_INS = Interruptions(stopped=0, ended=0, ignored=0, missed=0, unplayed=0, stop_ms=Distribution.of([]))
 
 
@@ -254,7 +253,7 @@ def a_row(
     latencies = {("a", "a-1", turn): value for turn, value in enumerate(seconds)}
     return BenchmarkRow(
         llm=llm, variant=variant, about="", settings=(), without=without, of=of, run=Path(variant), calls=1,
-        tally=Tally(latencies=latencies), expected=len(seconds), answered=len(seconds), unanswered={},
+        tally=ComparedTurns(latencies=latencies), expected=len(seconds), answered=len(seconds), unanswered={},
         cut_offs=CutOffs(pauses=0, in_pauses=0, elsewhere=0, heard=0), broken_off=0, interruptions=NO_BARGE_INS,
         sounds=NO_SOUNDS,
         requests=None, cpu_s_per_minute=per_minute, cpu_s_per_answer=per_answer, rss_peak_mb=None, simulated=[],

@@ -4,25 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from latency.benchmark.as_json import text
-from latency.benchmark.benchmark import Benchmark, Callers
-from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
-from latency.benchmark.row import BenchmarkRow, Requests, Tally
+from latency.benchmark.benchmark import Benchmark, Callers, text
+from latency.benchmark.row import BenchmarkRow, ComparedTurns, CutOffs, Interruptions, Requests
 from latency.benchmark.tables import about_callers, write
 from latency.report.stats import Distribution
 
 CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
-NO_SOUNDS = Sounds(went_on=0, resumed=0, stopped=0, silent=0)
+NO_SOUNDS = {"went_on": 0, "resumed": 0, "stopped": 0, "silent": 0}
 NO_BARGE_INS = Interruptions(stopped=0, ended=0, ignored=0, missed=0, unplayed=0, stop_ms=Distribution.of([]))
 
 
 def a_row(
     variant: str, seconds: float, *, refused: str | None = None, calls: int = 3, without: str | None = None,
     cpu: float = 2.0, interruptions: Interruptions = NO_BARGE_INS,
-    sounds: Sounds = NO_SOUNDS,
+    sounds: dict[str, int] = NO_SOUNDS,
 ) -> BenchmarkRow:  # fmt: skip
     latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
-    tally = Tally(
+    tally = ComparedTurns(
         latencies=latencies, cut_off=frozenset({("a", "a-1", 10)}), unanswered=frozenset({("a", "a-1", 11)}),
         finished=frozenset(("a", "a-1", turn) for turn in range(8)) if variant == "ours" else frozenset(), early=1,
     )  # fmt: skip
@@ -91,7 +89,7 @@ def test_planned_barge_ins_add_up() -> None:
 
 
 def test_sounds_that_must_not_interrupt_have_a_table() -> None:
-    one = made_up(a_row("ours", 0.5, sounds=Sounds(went_on=7, resumed=2, stopped=1, silent=3)))
+    one = made_up(a_row("ours", 0.5, sounds={"went_on": 7, "resumed": 2, "stopped": 1, "silent": 3}))
     assert ["ours", "13", "7", "2", "1", "3"] in rows_of(printed(one), "ours")
     (told,) = json.loads(text(one))["rows"]
     assert told["sounds"] == {"went_on": 7, "resumed": 2, "stopped": 1, "silent": 3, "planned": 13}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latency.audio.onset import Span, as_floats, utterances
-from latency.judge.barge_in import BargeInResult, false_barge_ins, judge_barge_in, talk_over
+from latency.judge.barge_in import BargeInResult, BotSpeech, false_barge_ins, judge_barge_in, talk_over
 from latency.record.turn import OverlapRecord, TurnRecord
 from latency.selftest import synthetic
 
@@ -22,9 +22,13 @@ def bot(end: float, *, stopped: bool, seed: int = 1) -> Any:
     return as_floats(np.concatenate([np.zeros(RATE), sound, np.zeros(RATE)]))
 
 
+def speech(spoken: list[Span], samples: Any = None, **known: Any) -> BotSpeech:
+    return BotSpeech(spoken=spoken, samples=samples, **known)
+
+
 def judged(samples: Any, *, flushes: tuple[float, ...] = (), start: float = 3.0) -> Any:
     record = turn((start, start + 1), barge_in=True)
-    return judge_barge_in(record, utterances(samples, RATE), samples, RATE, flushes)
+    return judge_barge_in(record, speech(utterances(samples, RATE), samples, flushes=flushes))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -48,7 +52,7 @@ def test_an_interruption_as_the_bot_falls_silent_stopped_it_however_softly() -> 
 def test_a_silent_bot_cannot_be_interrupted_and_a_plain_turn_does_not_try() -> None:
     samples = bot(3.4, stopped=True)
     assert judged(samples, start=3.6) == (BargeInResult.SILENT, None)
-    assert judge_barge_in(turn((3, 4)), utterances(samples, RATE), samples, RATE, ()) is None
+    assert judge_barge_in(turn((3, 4)), speech(utterances(samples, RATE), samples)) is None
 
 
 def test_talk_over_is_the_time_both_were_heard_pauses_apart() -> None:
@@ -60,9 +64,9 @@ def test_talk_over_is_the_time_both_were_heard_pauses_apart() -> None:
 def test_only_an_interruption_that_no_turn_explains_is_false() -> None:
     spoken = [Span(2.5, 4.0), Span(6.0, 8.0)]
     turns = [turn((1, 2)), turn((3.5, 4.5), barge_in=True), turn((7.6, 7.9), backchannel=True)]
-    assert false_barge_ins(turns, spoken, [4.02]) == 0
-    assert false_barge_ins(turns, spoken, [4.02, 8.0]) == 1
-    assert false_barge_ins(turns, spoken, [12.0]) == 0
+    assert false_barge_ins(turns, speech(spoken, flushes=[4.02])) == 0
+    assert false_barge_ins(turns, speech(spoken, flushes=[4.02, 8.0])) == 1
+    assert false_barge_ins(turns, speech(spoken, flushes=[12.0])) == 0
 
 
 def test_a_bot_that_goes_on_for_long_after_the_users_onset_talked_on() -> None:
@@ -73,13 +77,13 @@ def test_a_softer_bot_that_is_interrupted_in_a_pause_between_words_was_stopped()
     samples, record = bot(3.4, stopped=False), turn((3.0, 4.0), barge_in=True)
     spoken = utterances(samples, RATE)
     paused = spoken[0].end + 0.2
-    assert judge_barge_in(record, spoken, samples, RATE, (paused,)) == (BargeInResult.ENDED, None)
-    found = judge_barge_in(record, spoken, samples, RATE, (paused,), [(3.13, paused)])
+    assert judge_barge_in(record, speech(spoken, samples, flushes=(paused,))) == (BargeInResult.ENDED, None)
+    found = judge_barge_in(record, speech(spoken, samples, flushes=(paused,), ducked=[(3.13, paused)]))
     assert found == (BargeInResult.STOPPED, pytest.approx(spoken[0].end - 3.0))
 
 
 def test_a_silence_that_the_server_took_back_is_no_false_interruption() -> None:
     spoken = [Span(6.0, 8.0), Span(8.6, 12.0)]
     back = OverlapRecord(onset=7.3, ducked=7.5, silenced=7.98, decided=8.5, verdict="resumed", because="nothing_heard")
-    assert false_barge_ins([turn((1, 2))], spoken, [8.0], [back]) == 0
-    assert false_barge_ins([turn((1, 2))], spoken, [8.0]) == 1
+    assert false_barge_ins([turn((1, 2))], speech(spoken, flushes=[8.0], overlaps=[back])) == 0
+    assert false_barge_ins([turn((1, 2))], speech(spoken, flushes=[8.0])) == 1

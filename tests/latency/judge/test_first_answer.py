@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from latency.audio.onset import Span
-from latency.judge.outcome import SLACK, first_answer
+from latency.judge.turn import PHRASE_SLACK, first_answer
 from latency.record.json_form import to_json
 from latency.record.turn import TurnRecord
 
@@ -67,7 +67,7 @@ def test_silence_holds_no_answer() -> None:
         pytest.param([(12.6, 13.3), (13.41, 15.0)], 13.41, id="at once"),
         pytest.param([(12.6, 12.9), (13.0, 13.3), (13.41, 15.0)], 13.41, id="after a phrase with a pause in it"),
         pytest.param([(12.6, 13.39), (13.41, 15.0)], 13.41, id="after a phrase that ends with a sound"),
-        pytest.param([(12.6, 15.0)], 12.6 + PHRASE - SLACK, id="without a pause"),
+        pytest.param([(12.6, 15.0)], 12.6 + PHRASE - PHRASE_SLACK, id="without a pause"),
         pytest.param([(12.6, 13.3)], None, id="never: interrupted"),
         pytest.param([(12.6, 13.3), (40.0, 41.0)], None, id="never: that is the next turn's"),
     ],

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from latency.judge.outcome import Outcome, Unanswered
 from latency.judge.session import SessionOutcome, accounts
+from latency.judge.turn import Outcome, Unanswered
 from latency.record.marks import Mark, Marks
 from latency.record.requests import RequestRecord
 from latency.record.session import InjectedFault, Session

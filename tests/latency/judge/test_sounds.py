@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from latency.audio.flushed import parted
+from latency.audio.dropouts import split_at_flushes
 from latency.audio.onset import Span, as_floats, utterances
-from latency.judge.barge_in import SoundResult, ducked_after, judge_sound
+from latency.judge.barge_in import BotSpeech, SoundResult, ducked_after, judge_sound
 from latency.record.turn import OverlapRecord, TurnRecord
 from latency.selftest import synthetic
 
@@ -28,9 +28,9 @@ def speaking(*parts: tuple[float, float]) -> Any:
 
 
 def judged(samples: Any, turn: TurnRecord, *, flushes: tuple[float, ...] = (), **record: Any) -> SoundResult:
-    spoken = parted(utterances(samples, RATE), samples, RATE, flushes)
+    spoken = split_at_flushes(utterances(samples, RATE), samples, RATE, flushes)
     overlaps = [OverlapRecord(**record)] if record else []
-    found = judge_sound(turn, spoken, samples, RATE, flushes, overlaps)
+    found = judge_sound(turn, BotSpeech(spoken=spoken, samples=samples, flushes=flushes, overlaps=overlaps))
     assert found is not None
     return found.result
 
@@ -51,7 +51,8 @@ def test_what_stops_an_answer_after_the_user_was_heard_again_is_not_due_to_the_s
     samples, cough = speaking((1, 4.6), (8, 9)), sound(3, 3.4)
     spoken = utterances(samples, RATE)
     for following, result in (3.9, SoundResult.WENT_ON), (4.7, SoundResult.STOPPED), (None, SoundResult.STOPPED):
-        found = judge_sound(cough, spoken, samples, RATE, (4.61,), (), following=following)
+        bot = BotSpeech(spoken=spoken, samples=samples, flushes=(4.61,))
+        found = judge_sound(cough, bot, following=following)
         assert found is not None
         assert found.result is result
 
@@ -68,25 +69,28 @@ def test_speech_is_no_such_sound_and_neither_is_a_turn_without_labels() -> None:
     plain = TurnRecord(session="s", turn=0, speech=((3.0, 4.0),), wants_answer=True)
     nothing = TurnRecord(session="s", turn=0, wants_answer=False)
     for turn in (plain, nothing):
-        assert judge_sound(turn, [Span(1, 9)], speaking((1, 9)), RATE, (), ()) is None
+        assert judge_sound(turn, BotSpeech(spoken=[Span(1, 9)], samples=speaking((1, 9)))) is None
 
 
 def test_how_soon_the_loudspeaker_was_softer() -> None:
-    spoken = [Span(1, 9)]
-    assert ducked_after(sound(3, 3.4), spoken, [(0.5, 0.9), (3.15, 3.6)]) == pytest.approx(0.15)
-    assert ducked_after(sound(3, 3.4), spoken, [(5.0, 6.0)]) is None
-    assert ducked_after(sound(9.5, 9.9), spoken, [(9.6, 9.8)]) is None
+    def after(onset: float, *ducked: tuple[float, float]) -> float | None:
+        bot = BotSpeech(spoken=[Span(1, 9)], samples=speaking((1, 9)), ducked=ducked)
+        return ducked_after(sound(onset, onset + 0.4), bot)
+
+    assert after(3, (0.5, 0.9), (3.15, 3.6)) == pytest.approx(0.15)
+    assert after(3, (5.0, 6.0)) is None
+    assert after(9.5, (9.6, 9.8)) is None
 
 
 def test_an_answer_soon_after_an_interruption_is_another_utterance() -> None:
     samples = speaking((1, 3.0), (3.15, 5))
     (whole,) = utterances(samples, RATE)
-    first, second = parted([whole], samples, RATE, (3.01,))
+    first, second = split_at_flushes([whole], samples, RATE, (3.01,))
     assert (first.start, second.end) == (whole.start, whole.end)
     assert first.end == pytest.approx(3.0, abs=0.01)
     assert second.start == pytest.approx(3.15, abs=0.02)
-    assert parted([whole], samples, RATE, ()) == [whole]
-    assert parted([whole], samples, RATE, (2.0,)) == [whole], "no silence follows"
+    assert split_at_flushes([whole], samples, RATE, ()) == [whole]
+    assert split_at_flushes([whole], samples, RATE, (2.0,)) == [whole], "no silence follows"
 
 
 def test_a_softer_answer_that_was_stopped_in_a_pause_between_words_was_stopped() -> None:
@@ -95,6 +99,6 @@ def test_a_softer_answer_that_was_stopped_in_a_pause_between_words_was_stopped()
     faded[round(3.3 * RATE) : round(3.5 * RATE)] *= np.linspace(1, 0, round(0.2 * RATE))
     spoken = utterances(faded, RATE)
     for ducked, result in (((3.15, 3.7),), SoundResult.STOPPED), ((), SoundResult.WENT_ON):
-        found = judge_sound(cough, spoken, faded, RATE, (3.7,), (), ducked)
+        found = judge_sound(cough, BotSpeech(spoken=spoken, samples=faded, flushes=(3.7,), ducked=ducked))
         assert found is not None
         assert found.result is result

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from latency.judge.outcome import Outcome
-from latency.judge.unexplained import flagged, stretches
+from latency.judge.turn import Outcome
+from latency.judge.unexplained import unexplained_steps, unexplained_turns
 from latency.record.contributions import UNNAMED
 from latency.record.turn import TurnRecord
 
@@ -25,14 +25,14 @@ def explained(one: TurnRecord, latency: float) -> float:
 
 def sentence(one: TurnRecord, latency: float) -> str:
     residual = abs(latency - explained(one, latency))
-    (found,) = flagged([Outcome(turn=one, latency=latency, residual=residual)])
+    (found,) = unexplained_turns([Outcome(turn=one, latency=latency, residual=residual)])
     assert (found.session, found.turn, found.ms) == ("call", 4, round(residual * 1000, 1))
     return found.sentence
 
 
 def test_marks_that_agree_with_the_recording_leave_nothing() -> None:
-    assert stretches(turn(), 0.78) == []
-    assert list(flagged([Outcome(turn=turn(), latency=0.78, residual=0.0)])) == []
+    assert unexplained_steps(turn(), 0.78) == []
+    assert list(unexplained_turns([Outcome(turn=turn(), latency=0.78, residual=0.0)])) == []
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ def test_marks_that_agree_with_the_recording_leave_nothing() -> None:
 )
 @pytest.mark.parametrize("latency", [0.6, 0.78, 0.95])
 @pytest.mark.parametrize("moved", [{}, {"first_sent": 3.2}, {"transcript_final": 2.5}])
-def test_stages_and_stretches_add_up_to_the_recorded_latency(
+def test_stages_and_unexplained_steps_add_up_to_the_recorded_latency(
     unknown: tuple[str, ...], latency: float, moved: dict[str, float]
 ) -> None:
     one = turn(**moved | dict.fromkeys(unknown))
-    left = sum(stretch.seconds for stretch in stretches(one, latency))
+    left = sum(step.seconds for step in unexplained_steps(one, latency))
     assert explained(one, latency) + left == pytest.approx(latency)
 
 
@@ -78,4 +78,4 @@ def test_the_longest_of_several_stretches_is_named_with_the_total() -> None:
 
 @pytest.mark.parametrize(("residual", "found"), [(None, 0), (0.02, 0), (0.0201, 1)])
 def test_a_turn_is_flagged_above_20_ms(residual: float | None, found: int) -> None:
-    assert len(list(flagged([Outcome(turn=turn(), latency=0.8003, residual=residual)]))) == found
+    assert len(list(unexplained_turns([Outcome(turn=turn(), latency=0.8003, residual=residual)]))) == found

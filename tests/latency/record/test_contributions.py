@@ -1,14 +1,14 @@
 import pytest
 
-from latency.record.contributions import CONTRIBUTIONS, UNNAMED, WAY, contributions, known_instants, passages
+from latency.record.contributions import CONTRIBUTIONS, STAGE_ENDS, UNNAMED, contributions, known_instants, steps
 from latency.record.marks import Mark
 
 INSTANTS = (2.0, 2.2, 2.23, 2.29, 2.6, 2.65, 2.66, 2.7, 2.71, 2.78)
-FULL = dict(zip(WAY, INSTANTS, strict=True))
+FULL = dict(zip(STAGE_ENDS, INSTANTS, strict=True))
 
 
 def test_an_instant_that_was_overtaken_takes_no_time_and_keeps_no_name() -> None:
-    way = passages({**FULL, Mark.VAD_STOP: 2.25})
+    way = steps({**FULL, Mark.VAD_STOP: 2.25})
     (overtaken,) = [one for one in way if one.key == "transcription"]
     assert (overtaken.start, overtaken.end) == (2.25, 2.25)
     (after,) = [one for one in way if one.key == "turn_detection"]
@@ -46,15 +46,15 @@ def test_without_an_instant_there_is_no_contribution() -> None:
     assert contributions({}) == dict.fromkeys(CONTRIBUTIONS)
 
 
-def test_passages_lead_from_the_end_of_speech_to_the_first_sound_without_a_gap() -> None:
-    way = passages(FULL)
+def test_steps_lead_from_the_end_of_speech_to_the_first_sound_without_a_gap() -> None:
+    way = steps(FULL)
     assert (way[0].after, way[-1].before) == ("speech_end", "first_audible")
     assert all(one.end == other.start for one, other in zip(way, way[1:], strict=False))
 
 
-def test_a_passage_without_a_known_start_is_no_stage() -> None:
+def test_a_step_without_a_known_start_is_no_stage() -> None:
     marks = {mark: at for mark, at in FULL.items() if mark != "transcript_final"}
-    (unnamed,) = [one for one in passages(marks) if one.key is None]
+    (unnamed,) = [one for one in steps(marks) if one.key is None]
     assert (unnamed.after, unnamed.before) == ("vad_stop", "turn_commit")
     assert (unnamed.start, unnamed.end) == (2.2, 2.29)
 

@@ -14,8 +14,7 @@ from latency.cli import main
 from latency.record.run import Run, RunError
 from latency.record.session import Pacing
 from latency.record.turn import TurnRecord
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 from tests.latency.conversations import Conversation, MakeRun
 
 PACING = Pacing(frames=600, late_over_20ms=0, late_max_ms=2.0, clock_ratio=1.0)

@@ -12,7 +12,7 @@ import pytest
 
 from latency.record.run import Run, RunError, RunHeader, newest
 from latency.record.run_writer import RunWriter, new_folder
-from latency.record.session import Session
+from latency.record.session import ListedSession, Session
 from latency.record.turn import TurnRecord
 
 HEADER = RunHeader(created="2026-11-20T17:03:12+01:00", pipeline={"name": "embedded"}, host={"cpus": 2})
@@ -30,8 +30,9 @@ def test_what_was_written_is_read(writer: RunWriter) -> None:
     writer.add_turns([TURN])
     writer.add_session(session)
     run = Run.load(writer.finish("complete", load_after=0.4))
+    listed = ListedSession(name="commands", wav=session.wav, seconds=0.0625, turns=1)
     assert run.folder.name == "20261120-170312-embedded"
-    assert (run.status, run.turns, run.sessions, run.notes) == ("complete", (TURN,), (session,), ())
+    assert (run.status, run.turns, run.sessions, run.notes) == ("complete", (TURN,), (listed,), ())
     assert run.header.host == {"cpus": 2, "load_after": 0.4}
     recording = run.recording(session)
     assert recording is not None

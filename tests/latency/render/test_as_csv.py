@@ -11,8 +11,7 @@ from latency.record.requests import RequestRecord
 from latency.record.run import Run
 from latency.record.turn import Stall
 from latency.render.as_csv import COLUMNS, text
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from latency.record.run import Run
 from latency.render.as_json import text
-from latency.report.build import build
-from latency.report.thresholds import Threshold
+from latency.report.checks import Check
+from latency.report.report import build
 
 LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800", "p50_ci", "p95_ci", "unanswered"]
 
 
 def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[Path], Run]) -> None:
-    found = json.loads(text(build(load(short_run), [Threshold.parse("turn p95 < 800 n>=2")])))
+    found = json.loads(text(build(load(short_run), [Check.parse("turn p95 < 800 n>=2")])))
     assert list(found) == [
         "schema", "truth", "simulated", "turns", "turn_ms", "turn_ms_cold", "turn_ms_detected_complete",
         "turn_ms_fallback", "answer_ms", "contributions_ms", "llm", "barge_in", "quality", "speculation", "cost",
@@ -56,7 +56,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
 
 
 def test_the_method_follows_the_figures(short_run: Path, load: Callable[[Path], Run]) -> None:
-    report = build(load(short_run), [Threshold.parse("turn p99 < 800")])
+    report = build(load(short_run), [Check.parse("turn p99 < 800")])
     found = json.loads(text(report))
     assert found["thresholds"] == [
         {

@@ -6,8 +6,7 @@ import pytest
 
 from latency.record.run import Run
 from latency.render.headline import headline, histogram
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 from latency.report.stats import Distribution
 
 
@@ -66,9 +65,10 @@ def test_what_the_figures_rest_on_is_said_before_them(report: Report) -> None:
     spoken = [replace(one, turn=replace(one.turn, speaker="sim:flite rms")) for one in report.outcomes]
     (session,) = report.sessions
     tour = replace(report, sessions=(replace(session, outcomes=tuple(spoken)),))
-    embedded = replace(tour, components={"llm": "responder (no language model)"})
+    header = replace(tour.header, components={"llm": "responder (no language model)"})
+    embedded, model = replace(tour, header=header), replace(tour.header, components={"llm": "gpt-4.1"})
     assert lines(embedded)[1] == "Rests on      1 synthetic caller, a closed set of requests, no language model"
-    assert lines(replace(tour, components={"llm": "gpt-4.1"}))[1] == "Rests on      1 synthetic caller"
+    assert lines(replace(tour, header=model))[1] == "Rests on      1 synthetic caller"
     mixed = [replace(spoken[0], turn=replace(spoken[0].turn, speaker="ann")), *spoken[1:]]
     some = replace(tour, sessions=(replace(session, outcomes=tuple(mixed)),))
     assert lines(some)[1] == "Rests on      1 synthetic of 2 callers"

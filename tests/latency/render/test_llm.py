@@ -7,7 +7,7 @@ from latency.record.json_form import from_json
 from latency.record.requests import AnswerRecord, RequestRecord
 from latency.record.turn import TurnRecord
 from latency.render.llm import llm_lines
-from latency.report.llm.budget import Llm, llm_figures
+from latency.report.llm.figures import Llm, llm_figures
 from latency.report.llm.requests import CutShort, Waste
 
 

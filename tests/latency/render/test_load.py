@@ -2,7 +2,7 @@ import io
 import json
 from pathlib import Path
 
-from latency.record.observed_load import PlacedCall
+from latency.record.load import PlacedCall
 from latency.render.load import text, write
 from latency.report.report import Report
 from tests.latency.report.test_load import call, report_of

@@ -8,9 +8,8 @@ from latency.judge.unexplained import Unexplained
 from latency.record.run import Run
 from latency.record.turn import TurnStall
 from latency.render.method import conditions, method
-from latency.report.build import build
 from latency.report.figures import PacingFigures
-from latency.report.report import Report
+from latency.report.report import Report, build
 
 
 @pytest.fixture
@@ -25,9 +24,9 @@ def line(report: Report, label: str) -> str:
 
 def test_host_versions_and_the_command_are_lines(report: Report) -> None:
     host = {"cpus": 2, "load_before": 1.2588, "load_after": None, "python": "3.11.7", "platform": "Linux-x86_64"}
-    told = replace(
-        report, host=host, versions={"pipecat-ai": "1.14.0", "piper-tts": "1.8.0"}, command=("voice", "replay")
-    )
+    versions = {"pipecat-ai": "1.14.0", "piper-tts": "1.8.0"}
+    header = replace(report.header, host=host, versions=versions, command=("voice", "replay"))
+    told = replace(report, header=header)
     assert line(told, "host") == "2 CPUs, load 1.26 before and - after; Python 3.11.7; Linux-x86_64"
     assert line(told, "versions") == "pipecat-ai 1.14.0, piper-tts 1.8.0"
     assert line(told, "run") == "2026-11-20T17:03:12+01:00: voice replay"
@@ -35,7 +34,8 @@ def test_host_versions_and_the_command_are_lines(report: Report) -> None:
 
 def test_an_unknown_host_is_a_row_of_dashes(report: Report) -> None:
     nothing = dict.fromkeys(("cpus", "load_before", "load_after", "python", "platform"))
-    assert line(replace(report, host=nothing), "host") == "- CPUs, load - before and - after; Python -; -"
+    unknown = replace(report, header=replace(report.header, host=nothing))
+    assert line(unknown, "host") == "- CPUs, load - before and - after; Python -; -"
 
 
 def stall(at: float, ms: float, turn: int | None, kind: str = "event loop") -> TurnStall:

@@ -10,16 +10,15 @@ from latency.record.requests import AnswerPart
 from latency.record.run import Run
 from latency.record.turn import HangRecord, ServerTurn, TurnRecord
 from latency.render.report import write
-from latency.report.build import build
+from latency.report.checks import Check
 from latency.report.llm.speculation import Speculation
-from latency.report.report import Report
-from latency.report.thresholds import Threshold
+from latency.report.report import Report, build
 from tests.latency.conversations import Conversation, MakeRun
 
 
 @pytest.fixture
 def report(short_run: Path, load: Callable[[Path], Run]) -> Report:
-    return build(load(short_run), [Threshold.parse("cut_offs == 0"), Threshold.parse("turn_cold p50 < 800")])
+    return build(load(short_run), [Check.parse("cut_offs == 0"), Check.parse("turn_cold p50 < 800")])
 
 
 def drawn(report: Report) -> str:
@@ -150,7 +149,7 @@ def test_speculative_answers_are_a_line(report: Report) -> None:
 
 
 def test_a_check_without_data_says_why(report: Report) -> None:
-    judged = Threshold.parse("turn p99 < 800").judge(report)
+    judged = Check.parse("turn p99 < 800").judge(report)
     assert "no data      turn p99 < 800: the 99th percentile needs 100 samples" in drawn(
         replace(report, thresholds=(judged,))
     )

@@ -11,9 +11,8 @@ from rich.table import Table
 from latency.record.run import Run
 from latency.render.layout import console_for
 from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
-from latency.report.build import build
-from latency.report.checked_figures import FIGURES
-from latency.report.report import Report
+from latency.report.checks import FIGURES
+from latency.report.report import Report, build
 from latency.report.stats import Distribution, Spread
 
 

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from latency.judge.verdict import Judged
+from latency.judge.llm_budget import LlmVerdict
 from latency.record.run import Run
 from latency.record.turn import Stall
 from latency.render.turn_table import BLANK, legend, llm_remark, turn_table
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 
-IN_TIME = Judged(
+IN_TIME = LlmVerdict(
     verdict="within",
     asked="large",
     tier="large",

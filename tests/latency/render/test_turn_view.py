@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from latency.judge.outcome import Outcome
+from latency.judge.turn import Outcome
 from latency.record.json_form import from_json
 from latency.record.requests import RequestRecord
 from latency.record.run import Run
 from latency.render.turn_view import write_turn
-from latency.report.build import build
+from latency.report.report import build
 from latency.report.waterfall import waterfall
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from latency.judge.outcome import Outcome, Unanswered
+from latency.judge.turn import Outcome, Unanswered
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
-from latency.report.build import build
 from latency.report.explain import explain, slowest_stage, worst
+from latency.report.report import build
 from latency.report.stats import Spread
 
 # Every stage within its share: 200 + 20, 300, 50 and 50 ms.

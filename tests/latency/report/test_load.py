@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from latency.record.observed_load import ObservedLoad, PlacedCall, ServerSample
+from latency.record.load import ObservedLoad, PlacedCall, ServerSample
 from latency.record.run import Run, RunError
 from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
-from latency.report.build import build
+from latency.report.checks import Check
 from latency.report.load import LoadFigures, load_figures
-from latency.report.report import Report
-from latency.report.thresholds import Threshold
+from latency.report.report import Report, build
 from tests.latency.conversations import HEADER, Conversation
 
 SECONDS = 8.0
@@ -58,7 +57,7 @@ def report_of(
     )
     observed.save(writer.folder)
     writer.finish("complete")
-    return build(Run.load(writer.folder), [Threshold.parse(check) for check in checks])
+    return build(Run.load(writer.folder), [Check.parse(check) for check in checks])
 
 
 def figures_of(report: Report) -> LoadFigures:
@@ -135,7 +134,7 @@ def test_the_server_is_charged_for_what_it_used(tmp_path: Path) -> None:
 
 
 def test_a_run_without_callers_has_no_such_figures(short_run: Path) -> None:
-    report = build(Run.load(short_run), [Threshold.parse("calls refused == 0")])
+    report = build(Run.load(short_run), [Check.parse("calls refused == 0")])
     assert report.load is None
     assert report.thresholds[0].verdict == "no data"
 

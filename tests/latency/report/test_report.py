@@ -9,9 +9,8 @@ import pytest
 from latency.record.run import Run, RunHeader
 from latency.record.session import Pacing
 from latency.record.turn import ServerTurn, Stall, TurnRecord
-from latency.report.build import build
-from latency.report.report import Report
-from latency.report.thresholds import Threshold
+from latency.report.checks import Check
+from latency.report.report import Report, build
 from tests.latency.budgeted_turns import attempt
 from tests.latency.conversations import Conversation, MakeRun
 
@@ -113,7 +112,7 @@ def test_turns_that_the_agents_own_voice_began_are_counted_where_servers_tell(ma
     told = tuple(replace(one, self_interruptions=2) for one in run.sessions)
     found = build(replace(run, sessions=told))
     assert found.barge_in.own == 2
-    assert Threshold.parse("barge_in own == 0").judge(found).verdict == "failed"
+    assert Check.parse("barge_in own == 0").judge(found).verdict == "failed"
 
 
 def test_turns_of_a_session_that_run_json_does_not_know_yet_are_counted(make_run: MakeRun, load: Load) -> None:
@@ -135,7 +134,7 @@ def test_a_run_not_sent_in_real_time_keeps_only_figures_without_a_clock(make_run
     starved = Pacing(frames=1000, late_over_20ms=50, late_max_ms=80.0, clock_ratio=1.0)
     limits = ("turn p95 < 800", "cut_offs == 0", "llm within > 0", "answered == 1", "unanswered > 0")
     folder = make_run([turn(0, 1, 2)], Conversation(5).bot(2.5, 3).samples, pacing=starved)
-    found = build(load(folder), [Threshold.parse(limit) for limit in limits])
+    found = build(load(folder), [Check.parse(limit) for limit in limits])
     assert found.refused is not None
     assert found.refused.startswith("the user's audio was not fed in real time (session 'commands': 5.0 % of the")
     assert [one.verdict for one in found.thresholds] == ["no data", "no data", "no data", "passed", "failed"]
@@ -176,7 +175,7 @@ def test_a_run_whose_server_was_not_watched_says_so(report: Report) -> None:
 def test_a_report_names_its_date_host_and_versions(make_run: MakeRun, load: Load) -> None:
     header = replace(HEADER, command=["voice", "replay"], versions={"pipecat-ai": "1.14.0"}, host={"cpus": 2})
     found = build(load(make_run([turn(0, 1, 2)], None, header=header)))
-    assert (found.created, found.command, found.versions) == (
+    assert (found.header.created, tuple(found.header.command), found.header.versions) == (
         HEADER.created, ("voice", "replay"), {"pipecat-ai": "1.14.0"},
     )  # fmt: skip
     assert found.host == {"platform": None, "python": None, "cpus": 2, "load_before": None, "load_after": None}
@@ -215,5 +214,5 @@ def test_turns_are_judged_in_order_however_they_were_written(make_run: MakeRun, 
 
 
 def test_thresholds_are_judged_on_the_finished_report(short_run: Path, load: Load) -> None:
-    found = build(load(short_run), [Threshold.parse("cut_offs == 0"), Threshold.parse("gaps == 0")])
+    found = build(load(short_run), [Check.parse("cut_offs == 0"), Check.parse("gaps == 0")])
     assert [judgement.verdict for judgement in found.thresholds] == ["failed", "passed"]

@@ -3,8 +3,8 @@ import pytest
 
 from latency.report.stats import (
     Distribution,
-    Extent,
     Spread,
+    SpreadWithMax,
     interval,
     p99,
     percentile,
@@ -42,9 +42,9 @@ def test_latencies_are_counted_against_400_and_800_ms_inclusively() -> None:
 
 
 def test_an_extent_adds_the_longest_to_a_spread() -> None:
-    found = Extent.of(seconds / 10 for seconds in range(1, 12))
+    found = SpreadWithMax.of(seconds / 10 for seconds in range(1, 12))
     assert (found.n, found.p50, found.p95, found.max) == (11, 600.0, 1050.0, 1100.0)
-    assert Extent.of([]) == Extent(n=0, p50=None, p95=None, max=None)
+    assert SpreadWithMax.of([]) == SpreadWithMax(n=0, p50=None, p95=None, max=None)
 
 
 @pytest.mark.parametrize(("count", "percent"), [(8, 50), (31, 50), (40, 95), (250, 95), (250, 50)])

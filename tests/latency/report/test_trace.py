@@ -12,8 +12,7 @@ from latency.record.json_form import from_json
 from latency.record.requests import RequestRecord
 from latency.record.run import Run, RunError
 from latency.record.turn import Stall
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 from latency.report.trace import text, trace, write_trace
 
 Event = dict[str, Any]

@@ -3,11 +3,10 @@ from typing import Any
 
 import pytest
 
-from latency.judge.outcome import Outcome
-from latency.record.json_form import from_json
-from latency.record.requests import RequestRecord
+from latency.judge.turn import Outcome
 from latency.record.turn import TurnRecord
-from latency.report.waterfall import Bar, Waterfall, WaterfallRow, attempts_of, outcome_of, waterfall
+from latency.report.llm.requests import attempts_of
+from latency.report.waterfall import Bar, Waterfall, WaterfallRow, waterfall
 
 MARKS = {
     "vad_stop": 2.2, "transcript_final": 2.25, "turn_commit": 2.29, "llm_request": 2.29, "llm_first_token": 2.40,
@@ -120,21 +119,6 @@ def test_requests_for_discarded_answers_are_shown_off_the_critical_path() -> Non
     made = laid_out(one)
     assert {bar.kind for bar in row(made, "ahead").bars} == {"work", "stream"}
     assert Bar(pytest.approx(0.3), pytest.approx(0.4), "path") in row(made, "fast").bars  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("attempt", "text"),
-    [
-        ({"outcome": "spoken"}, "spoken"),
-        ({"outcome": "called", "calls": ["set_timer", "get_time"]}, "called set_timer, get_time"),
-        ({"outcome": "called", "calls": []}, "called tools"),
-        ({"outcome": "failed", "failed": "HTTP 503."}, "failed: HTTP 503"),
-        ({"outcome": "failed", "failed": None}, "failed: no reason given"),
-        ({"outcome": None}, "unfinished"),
-    ],
-)
-def test_the_outcome_of_a_request_is_a_few_words(attempt: dict[str, Any], text: str) -> None:
-    assert outcome_of(from_json(RequestRecord, attempt)) == text
 
 
 def test_a_speculative_request_overlaps_with_the_wait_for_the_commit() -> None:

@@ -10,7 +10,7 @@ from latency.audio.onset import Span
 from latency.judge import session
 from latency.record.run import Run
 from latency.selftest import command as selftest
-from latency.selftest.command import RecoveredGap, judged, main, table
+from latency.selftest.command import RecoveredFigure, judged, main, table
 from latency.selftest.planted import LINES, calls
 
 
@@ -50,7 +50,7 @@ def test_a_measurement_that_is_off_by_more_than_a_frame_fails(
 def test_a_finding_is_right_within_a_frame_or_if_nothing_was_hidden_and_nothing_found(
     hidden: float | None, found: float | None, right: bool
 ) -> None:
-    finding = RecoveredGap(call="clean", turn=0, figure="latency", hidden=hidden, found=found)
+    finding = RecoveredFigure(call="clean", turn=0, figure="latency", hidden=hidden, found=found)
     assert finding.is_right is right
     assert ("WRONG" in "".join(table([finding]))) is not right
 
@@ -77,6 +77,6 @@ def test_a_seed_below_zero_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_errors_are_shown_in_milliseconds() -> None:
-    finding = RecoveredGap(call="clean", turn=0, figure="latency", hidden=0.25, found=float(np.float64(0.2537)))
+    finding = RecoveredFigure(call="clean", turn=0, figure="latency", hidden=0.25, found=float(np.float64(0.2537)))
     assert "250.0 ms   253.7 ms   +3.7 ms  ok" in "\n".join(table([finding]))
     assert set(selftest.FIGURE_NAMES) >= {"latency", "answer", "barge_in_stop", "gap"}

@@ -7,7 +7,7 @@ import pytest
 from pipecat.processors.filters.identity_filter import IdentityFilter
 
 from latency.record.run import Run, RunHeader
-from latency.report.build import build
+from latency.report.report import build
 from pipelines import Agent, ComponentError, ConfigurationError, FixtureError, replay
 from pipelines.replaying.agent_replay import Replay, served
 from tests.pipelines.gate_run import run_gate

@@ -11,8 +11,7 @@ import soundfile
 import yaml
 
 from latency.record.run import Run
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 from voice.tts.piper.voice import Voice, embedded_voice
 
 ROOT = Path(__file__).resolve().parents[3]

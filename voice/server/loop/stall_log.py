@@ -2,7 +2,8 @@
 
 from collections import deque
 
-from latency.record.turn import SHORTEST_MS, Stall, StallKind
+from latency.budget import SHORTEST_STALL_MS
+from latency.record.turn import Stall, StallKind
 
 KEPT = 512
 """Stalls that are remembered."""
@@ -39,5 +40,5 @@ class StallLog:
         return sorted(found, key=lambda stall: stall.at)
 
     def _note(self, at: float, seconds: float, kind: StallKind) -> None:
-        if (ms := seconds * 1000) >= SHORTEST_MS:
+        if (ms := seconds * 1000) >= SHORTEST_STALL_MS:
             self._stalls.append(Stall(at=at, ms=ms, kind=kind))

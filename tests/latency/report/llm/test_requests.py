@@ -4,7 +4,7 @@ import pytest
 
 from latency.record.json_form import from_json
 from latency.record.requests import RequestRecord
-from latency.report.llm.requests import cut_short, failures, had
+from latency.report.llm.requests import cut_short, failures, outcome_of, progress_of
 
 
 def request(outcome: str, **told: Any) -> RequestRecord:
@@ -44,7 +44,7 @@ def test_each_failure_is_counted_as_it_was_observed() -> None:
     ],
 )
 def test_what_there_was_of_a_cancelled_request_tells_dead_from_slow(told: dict[str, Any], words: str) -> None:
-    assert had(request("cancelled", **told)) == words
+    assert progress_of(request("cancelled", **told)) == words
 
 
 def test_cancelled_requests_are_counted_with_how_long_they_were_given() -> None:
@@ -61,3 +61,18 @@ def test_cancelled_requests_are_counted_with_how_long_they_were_given() -> None:
         "nothing yet": (3, 500.0),
         "only a sign of life": (1, 400.0),
     }
+
+
+@pytest.mark.parametrize(
+    ("attempt", "text"),
+    [
+        ({"outcome": "spoken"}, "spoken"),
+        ({"outcome": "called", "calls": ["set_timer", "get_time"]}, "called set_timer, get_time"),
+        ({"outcome": "called", "calls": []}, "called tools"),
+        ({"outcome": "failed", "failed": "HTTP 503."}, "failed: HTTP 503"),
+        ({"outcome": "failed", "failed": None}, "failed: no reason given"),
+        ({"outcome": None}, "unfinished"),
+    ],
+)
+def test_the_outcome_of_a_request_is_a_few_words(attempt: dict[str, Any], text: str) -> None:
+    assert outcome_of(from_json(RequestRecord, attempt)) == text

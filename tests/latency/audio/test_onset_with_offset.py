@@ -8,8 +8,7 @@ import numpy.typing as npt
 import pytest
 import soundfile
 
-from latency.audio.offset import without_offset
-from latency.audio.onset import estimated_speech, utterances
+from latency.audio.onset import estimated_speech, utterances, without_offset
 
 RATE = 16000
 FLOATS = npt.NDArray[np.float32]

@@ -52,11 +52,7 @@ def word_errors(spoken: str, heard: str) -> tuple[int, int]:
 
 
 def word_error_rate(pairs: Iterable[tuple[str, str]]) -> float | None:
-    """All errors divided by all spoken words; None without a spoken word.
-
-    Args:
-        pairs: (spoken, heard) of each turn.
-    """
+    """All errors divided by all spoken words of the turns (spoken, heard); None without a spoken word."""
     counts = [word_errors(spoken, heard) for spoken, heard in pairs]
     words = sum(count[1] for count in counts)
     return sum(count[0] for count in counts) / words if words else None

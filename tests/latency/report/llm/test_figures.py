@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from latency.record.turn import TurnRecord
-from latency.report.llm.budget import llm_figures
+from latency.report.llm.figures import llm_figures
 from tests.latency.budgeted_turns import attempt, response, turn
 
 

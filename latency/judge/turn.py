@@ -4,8 +4,7 @@
   before the user's next turn.
 * Cut-off: the bot starts to speak between the start and the end of the user's speech, pauses included, or what is
   heard first after that end answers a turn that the server took for finished before it.
-* Early: an answer that is heard less than 200 ms after the user's end, as EVA (ServiceNow's benchmark of voice agents)
-  counts it. People rarely answer faster.
+* Early: an answer that is heard less than 200 ms after the user's end. People rarely answer faster.
 * First answer audio: like turn latency, but to the answer itself if a phrase bridged the wait for it.
 * Barge-in stop: from the user's onset to the last audible sample of the bot's utterance, if it was stopped. A bot that
   finished its sentence was not stopped.
@@ -21,9 +20,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from latency.audio.loudness import Span
+from latency.budget import EARLY
+from latency.judge.answer import judge_answer
 from latency.judge.barge_in import BargeInResult, Sound, talk_over
-from latency.judge.scoring import judge_answer
-from latency.judge.verdict import is_answerless
+from latency.judge.llm_budget import is_answerless
 from latency.record.contributions import UNNAMED
 from latency.record.marks import Mark
 from latency.record.turn import ServerTurn, TurnRecord
@@ -47,7 +47,7 @@ class Unanswered(StrEnum):
     INTERRUPTED = "interrupted before its answer was heard"
     HUNG_UP = "the call ended before its answer"
     RECORD_LOST = "the record behind it is lost"
-    """What the bot said may have answered the lost turn."""
+    """The answer may be that to the lost turn."""
     NO_SPEECH = "no speech from the bot"
 
 
@@ -56,7 +56,7 @@ LOST = frozenset({Unanswered.NO_RECORDING, Unanswered.RECORD_LOST})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimeToAnswer:
+class AnswerWindow:
     """The time that a turn's answer had, and what is known of its session; seconds on the recording's clock."""
 
     following: float | None
@@ -64,9 +64,9 @@ class TimeToAnswer:
     until: float | None
     """When the caller stopped waiting: at `following`, or where the recording ends; None when the record of the next
     turn is lost."""
-    reported: bool
+    is_session_reported: bool
     """Whether the server reported any turn of the session."""
-    closed: bool
+    is_session_closed: bool
     """Whether the session ended early."""
 
     @property
@@ -75,15 +75,15 @@ class TimeToAnswer:
         return self.until is None
 
 
-def why(turn: TurnRecord, time: TimeToAnswer, *, early: bool, talked_on: bool) -> Unanswered:
+def _why_unanswered(turn: TurnRecord, window: AnswerWindow, *, early: bool, talked_on: bool) -> Unanswered:
     """Say why a turn with speech and a recording got no answer, which it wants.
 
     Args:
         early: Whether the bot spoke between the start and the end of the user's speech.
         talked_on: Whether the bot spoke from before the user's onset until after the user's end.
     """
-    following, until = time.following, time.until
-    if time.closed and not turn.server_turns:
+    following, until = window.following, window.until
+    if window.is_session_closed and not turn.server_turns:
         return Unanswered.SESSION_CLOSED
     if turn.failed is not None:
         return Unanswered.FAILED
@@ -93,7 +93,7 @@ def why(turn: TurnRecord, time: TimeToAnswer, *, early: bool, talked_on: bool) -
     hasty = until is not None and turn.end is not None and until - turn.end < CALLER_PATIENCE
     if hasty and following is None and turn.ended_by is None:
         return Unanswered.HUNG_UP
-    if time.reported and not turn.heard:
+    if window.is_session_reported and not turn.heard:
         return Unanswered.NOTHING_HEARD
     if early:
         return Unanswered.ONLY_EARLY
@@ -107,9 +107,9 @@ def why(turn: TurnRecord, time: TimeToAnswer, *, early: bool, talked_on: bool) -
     return Unanswered.INTERRUPTED if turn.interrupted else Unanswered.NO_SPEECH
 
 
-SLACK = 0.03
+PHRASE_SLACK = 0.03
 """Seconds by which a phrase may end earlier than its first sound plus its length: the silence before that sound."""
-CLOCKS = 0.02
+CLOCK_ERROR = 0.02
 """Largest error of the server's clock, seconds."""
 
 
@@ -121,7 +121,8 @@ def first_answer(turn: TurnRecord, heard: Sequence[Span], sounds: Sequence[Span]
         heard: The bot's utterances between this turn and the next, in order.
         sounds: The bot's sounds in the whole recording (`latency.audio.onset.sounds`).
     """
-    report = _report(turn)
+    # The last committed report, from which the record's own fields come.
+    report = next((one for one in reversed(turn.server_turns) if Mark.TURN_COMMIT in one.marks), None)
     if not heard or report is None or not report.is_opening_known:
         return None
     if report.attempts and all(attempt.outcome != "spoken" for attempt in report.attempts):
@@ -132,15 +133,10 @@ def first_answer(turn: TurnRecord, heard: Sequence[Span], sounds: Sequence[Span]
     if over is None:
         return None
     text = report.marks.get(Mark.LLM_FIRST_CLAUSE)
-    after = over if text is None else max(over, text - CLOCKS)
+    after = over if text is None else max(over, text - CLOCK_ERROR)
     # An earlier sound that ends at once is the phrase's last word; one that continues has become the answer.
-    found = next((one for one in sounds if one.start >= after or one.end > after + SLACK), None)
+    found = next((one for one in sounds if one.start >= after or one.end > after + PHRASE_SLACK), None)
     return None if found is None or found.start >= heard[-1].end else max(found.start, after)
-
-
-def _report(turn: TurnRecord) -> ServerTurn | None:
-    """The last committed report of the server, from which the record's own fields come."""
-    return next((one for one in reversed(turn.server_turns) if Mark.TURN_COMMIT in one.marks), None)
 
 
 def _phrases_over(report: ServerTurn, heard: Sequence[Span]) -> float | None:
@@ -152,18 +148,16 @@ def _phrases_over(report: ServerTurn, heard: Sequence[Span]) -> float | None:
     start = heard[0].start
     if len(instants) > 1:
         last = instants[-1]
-        found = None if last is None else next((one for one in heard if one.start >= last - CLOCKS), None)
+        found = None if last is None else next((one for one in heard if one.start >= last - CLOCK_ERROR), None)
         if found is None:
             return None
         start = found.start
         seconds -= sum(one.end - one.start for one in heard if one.start < start)
-    return start + max(0.0, seconds) - SLACK
+    return start + max(0.0, seconds) - PHRASE_SLACK
 
 
 ONSET_REACH = 0.05
 """Largest difference between the client's and the recording's onset of an answer, seconds."""
-EARLY = 0.2
-"""Seconds after the user's end; an answer that is heard sooner is early."""
 REACH = 0.3
 """Seconds after a pause during which an agent that took it for the end cannot know yet that the user has continued."""
 
@@ -183,13 +177,13 @@ class Outcome:
     answered: bool = False
     unanswered: Unanswered | None = None
     right: bool | None = None
-    """Whether what was heard of the answer contains what it should (see `latency.judge.scoring`); None when no right
+    """Whether what was heard of the answer contains what it should (see `latency.judge.answer`); None when no right
     answer, or no transcript of it, is known."""
     barge_in: BargeInResult | None = None
     """None for a turn that was not meant to interrupt."""
     barge_in_stop: float | None = None
     sound: Sound | None = None
-    """What a sound that is no turn did to the answer; None for a turn with speech."""
+    """The effect of a sound that is no turn on the answer; None for a turn with speech."""
     ducked: float | None = None
     """From the user's onset over an answer until the loudspeaker was softer; None if it was not."""
     talk_over: float = 0.0
@@ -223,40 +217,45 @@ class Outcome:
         return self.is_timed and self.latency is not None and self.latency < EARLY
 
 
-def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span], time: TimeToAnswer) -> Outcome:
+def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span], window: AnswerWindow) -> Outcome:
     """Judge one turn.
 
     Args:
         spoken: The bot's utterances in the recording.
         pieces: Its sounds, where a phrase may precede an answer.
+        window: The time that its answer had.
     """
     start, end = turn.start, turn.end
     if start is None or end is None:
         return Outcome(turn=turn)
-    answerless, following = is_answerless(turn), time.following
+    answerless, following = is_answerless(turn), window.following
     heard = [u for u in spoken if u.start >= end and (following is None or u.start < following)]
-    if time.is_before_lost:
-        heard = _vouched_for(turn, heard)
+    if window.is_before_lost:
+        heard = _confirmed(turn, heard)
     reply = heard[0] if heard and not answerless else None
     early = [u for u in spoken if start <= u.start < end]
     under_way = next((u for u in spoken if u.start < start < u.end), None)
     latency = reply.start - end if reply else None
+    is_played_out = not (turn.interrupted or (heard and following is not None and heard[-1].end > following))
     answered = turn.wants_answer and not answerless and (reply is not None or any(u.end > end for u in early))
     unanswered = None
     if turn.wants_answer and not answered:
         talked_on = under_way is not None and under_way.end > end
-        unanswered = why(turn, time, early=bool(early), talked_on=talked_on)
-        if time.is_before_lost and unanswered is Unanswered.NO_SPEECH:
+        unanswered = _why_unanswered(turn, window, early=bool(early), talked_on=talked_on)
+        if window.is_before_lost and unanswered is Unanswered.NO_SPEECH:
             unanswered = Unanswered.RECORD_LOST
+    right = None
+    if turn.wants_answer and turn.contains and unanswered not in LOST:
+        right = False if unanswered else judge_answer(turn)
     return Outcome(
         turn=turn,
         latency=latency,
         answer=_answer(turn, latency, heard, pieces),
-        whole=_whole(turn, heard[-1].end, end, following) if reply and not time.is_before_lost else None,
+        whole=heard[-1].end - end if reply and is_played_out and not window.is_before_lost else None,
         cut_off=not turn.backchannel and (bool(early) or _begun_early(turn, reply)),
         answered=answered,
         unanswered=unanswered,
-        right=_right(turn, unanswered),
+        right=right,
         talk_over=talk_over(turn, spoken),
         early_heard=sum(u.end - u.start for u in early),
         pauses=len(turn.pauses),
@@ -265,7 +264,7 @@ def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span],
     )
 
 
-def _vouched_for(turn: TurnRecord, heard: list[Span]) -> list[Span]:
+def _confirmed(turn: TurnRecord, heard: list[Span]) -> list[Span]:
     """The utterances from the one that started the answer according to the turn's own marks; none without marks."""
     played, sent = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_SENT)
     if played is not None:
@@ -288,19 +287,12 @@ def _answer(turn: TurnRecord, latency: float | None, heard: Sequence[Span], piec
     return None if first is None or answer is None else latency + answer - first
 
 
-def _whole(turn: TurnRecord, last: float, end: float, following: float | None) -> float | None:
-    return None if turn.interrupted or (following is not None and last > following) else last - end
-
-
-def _right(turn: TurnRecord, unanswered: Unanswered | None) -> bool | None:
-    if not (turn.wants_answer and turn.contains) or unanswered in LOST:
-        return None
-    return False if unanswered else judge_answer(turn)
+def _commits(turn: TurnRecord) -> list[float]:
+    return [one.marks[Mark.TURN_COMMIT] for one in turn.server_turns if Mark.TURN_COMMIT in one.marks]
 
 
 def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
-    commits = [server_turn.marks.get(Mark.TURN_COMMIT) for server_turn in turn.server_turns]
-    instants = [u.start for u in spoken] + [commit for commit in commits if commit is not None]
+    instants = [u.start for u in spoken] + _commits(turn)
     last = turn.end or 0.0
     return sum(any(start <= instant < min(end + REACH, last) for instant in instants) for start, end in turn.pauses)
 
@@ -309,8 +301,7 @@ def _begun_early(turn: TurnRecord, reply: Span | None) -> bool:
     """Whether what was heard first after the user's end answers a turn that was committed before it."""
     if reply is None or turn.start is None or turn.end is None:
         return False
-    commits = [one.marks[Mark.TURN_COMMIT] for one in turn.server_turns if Mark.TURN_COMMIT in one.marks]
-    before = [commit for commit in commits if turn.start <= commit <= reply.start]
+    before = [commit for commit in _commits(turn) if turn.start <= commit <= reply.start]
     return bool(before) and max(before) < turn.end
 
 

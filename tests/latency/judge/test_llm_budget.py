@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from latency.judge.verdict import is_answerless, judge
+from latency.judge.llm_budget import is_answerless, judge
 from latency.record.turn import HangRecord, TurnRecord
 from tests.latency.budgeted_turns import attempt, response, turn
 

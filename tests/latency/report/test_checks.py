@@ -7,11 +7,9 @@ import pytest
 
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
-from latency.report.build import build
-from latency.report.checked_figures import FIGURES, MISTAKES
+from latency.report.checks import FIGURES, MISTAKES, Check, CheckError
 from latency.report.llm.cost import cost_figures
-from latency.report.report import Report
-from latency.report.thresholds import Threshold, ThresholdError
+from latency.report.report import Report, build
 from tests.latency.budgeted_turns import attempt, turn
 from tests.latency.conversations import MakeRun, first_turn
 
@@ -68,13 +66,13 @@ def report(short_run: Path, load: Callable[[Path], Run]) -> Report:
     ],
 )
 def test_thresholds_hold_a_report_to_its_limits(report: Report, expr: str, verdict: str) -> None:
-    assert Threshold.parse(expr).judge(report).verdict == verdict
+    assert Check.parse(expr).judge(report).verdict == verdict
 
 
 def test_a_run_without_a_measurement_passes_nothing(make_run: MakeRun, load: Callable[[Path], Run]) -> None:
     noise = TurnRecord(session="commands", turn=0, wants_answer=False, labels=((0.0, 1.0, "noise"),))
     empty = build(load(make_run([noise], None)))
-    verdicts = {figure: Threshold.parse(f"{figure} >= 0").judge(empty).verdict for figure in FIGURES}
+    verdicts = {figure: Check.parse(f"{figure} >= 0").judge(empty).verdict for figure in FIGURES}
     assert {figure for figure, verdict in verdicts.items() if verdict != "no data"} == {"total"}
 
 
@@ -115,18 +113,18 @@ def test_a_run_without_a_measurement_passes_nothing(make_run: MakeRun, load: Cal
     ],
 )
 def test_what_is_no_threshold_is_refused_before_anything_runs(expr: str, complaint: str) -> None:
-    with pytest.raises(ThresholdError, match=complaint):
-        Threshold.parse(expr)
+    with pytest.raises(CheckError, match=complaint):
+        Check.parse(expr)
 
 
 def test_a_limit_may_begin_with_its_point() -> None:
-    assert Threshold.parse("llm within >= .99").limit == 0.99
+    assert Check.parse("llm within >= .99").limit == 0.99
 
 
 def test_what_100_turns_cost_is_a_limit(report: Report) -> None:
     def judged(usd: float | None, expr: str) -> tuple[str, str | None]:
         asked = attempt("large", 2.0, 2.1, model="opus", tokens={"in": 9, "out": 1}, usd=usd)
-        found = Threshold.parse(expr).judge(replace(report, cost=cost_figures([turn([asked])])))
+        found = Check.parse(expr).judge(replace(report, cost=cost_figures([turn([asked])])))
         return found.verdict, found.reason
 
     assert judged(0.019, "cost usd_per_100_turns < 2") == ("passed", None)
@@ -136,7 +134,7 @@ def test_what_100_turns_cost_is_a_limit(report: Report) -> None:
 
 def test_no_data_says_why(report: Report) -> None:
     def reason(expr: str) -> str | None:
-        return Threshold.parse(expr).judge(report).reason
+        return Check.parse(expr).judge(report).reason
 
     assert reason("turn p99 < 5000") == "the 99th percentile needs 100 samples"
     assert reason("turn_cold p50 < 800") == "nothing of that kind was measured in this run"
@@ -158,10 +156,10 @@ def test_an_agent_that_answers_nobody_has_made_no_mistake_that_could_count(repor
         quality=replace(report.quality, cut_offs=0, gaps=0, early=0, false_cut_off_rate=0.0),
         barge_in=replace(report.barge_in, own=0),
     )
-    judged = Threshold.parse(f"{figure} == 0").judge(silent)
+    judged = Check.parse(f"{figure} == 0").judge(silent)
     assert (judged.verdict, judged.reason) == ("no data", "no turn was answered")
     spoke = replace(silent, quality=replace(silent.quality, cut_offs=1))
-    assert Threshold.parse("cut_offs == 0").judge(spoke).verdict == "failed", "what it did is judged"
+    assert Check.parse("cut_offs == 0").judge(spoke).verdict == "failed", "what it did is judged"
 
 
 def test_a_run_without_its_recordings_knows_neither_answers_nor_right_ones(
@@ -170,9 +168,9 @@ def test_a_run_without_its_recordings_knows_neither_answers_nor_right_ones(
     lost = build(load(make_run([first_turn()], None)))
     assert lost.turn_ms_detected_complete.total == 0
     for limit in ("answers_ok == 1", "answered == 1", "unanswered == 0", "turn within_800 == 1", "cut_offs == 0"):
-        assert Threshold.parse(limit).judge(lost).verdict == "no data", limit
+        assert Check.parse(limit).judge(lost).verdict == "no data", limit
 
 
 def test_a_judgement_keeps_the_text_and_the_figure(report: Report) -> None:
-    found: Any = Threshold.parse("  cut_offs == 0 ").judge(report)
+    found: Any = Check.parse("  cut_offs == 0 ").judge(report)
     assert (found.expr, found.verdict, found.value) == ("cut_offs == 0", "failed", 1)

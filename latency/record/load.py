@@ -1,4 +1,4 @@
-"""What a load generator observes besides the calls themselves; a file in the run folder of the calls.
+"""Observations of a load generator besides the calls themselves; a file in the run folder of the calls.
 
 Instants are seconds since the generator began.
 """
@@ -33,7 +33,7 @@ class PlacedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSample:
-    """What the server had used at an instant."""
+    """The resources that the server had used at an instant."""
 
     at: Seconds
     calls: Count

@@ -1,26 +1,19 @@
 """How a run's language models kept their budget: which answers were in time, and what was wasted for that.
 
-Each turn is judged by `latency.judge.verdict`; here the verdicts are counted.
+Each turn is judged by `latency.judge.llm_budget`; here the verdicts are counted.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
-from latency.judge.verdict import Judged, judge
-from latency.record.requests import AnswerRecord, Phrase, RequestRecord
+from latency.judge.llm_budget import LlmVerdict, Verdict, judge
+from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord
-from latency.report.llm.requests import (
-    CutShort,
-    Waste,
-    answers_of,
-    cut_short,
-    failures,
-    server_turns,
-    speed_of,
-    waste_of,
-)
-from latency.report.stats import Extent, p99
+from latency.report.llm import requests
+from latency.report.llm.requests import server_turns
+from latency.report.stats import SpreadWithMax, p99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +23,7 @@ class TierFigures:
     attempts: int
     spoken: int
     """Attempts whose text was spoken."""
-    first_clause_ms: Extent
+    first_clause_ms: SpreadWithMax
     """From a request to its first speakable clause, where one came; the other requests would have taken longer."""
     model: str | None
     called: int
@@ -47,7 +40,7 @@ class TierFigures:
     """Attempts that gave a verdict on another one's draft."""
     failures: dict[str, int]
     """Failed attempts by the observed reason."""
-    cut_short: dict[str, CutShort]
+    cut_short: dict[str, requests.CutShort]
     """Cancelled attempts by how far they had come."""
     served_otherwise: dict[str, int]
     """Attempts that were served at another speed than they asked for, by "fast, served standard"."""
@@ -61,7 +54,7 @@ class LlmTurn:
 
     session: str
     turn: int
-    judged: Judged
+    judged: LlmVerdict
     counted: bool
     """Whether its verdict is one of the report's: the turn wants an answer, and there is a verdict."""
 
@@ -84,10 +77,10 @@ class Llm:
     """Turns with a verdict."""
     share_within: float | None
     """The share of the judged turns that are within or rescued."""
-    overshoot_ms: Extent
+    overshoot_ms: SpreadWithMax
     textless: int
     """Judged turns that got no answer text at all; no percentile includes them."""
-    bridged_answer_ms: Extent
+    bridged_answer_ms: SpreadWithMax
     """How long after the deadline the text of the bridged turns' answers came."""
     deadlines: dict[str, int]
     """Judged turns by what set the deadline: the LLM's share ("llm"), the turn's total ("turn"), a tier ("floor")."""
@@ -109,71 +102,62 @@ class Llm:
     """Turns by policy; several if it was changed during a call. Empty for a language model without a budget."""
     reasons: dict[str, int]
     """Turns by the policy's reason for the order of its requests."""
-    waste: Waste
+    waste: requests.Waste
     turns: tuple[LlmTurn, ...]
 
 
 def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | None) -> Llm:
     """Count the verdicts of the turns that want an answer, and what each tier did; `budget` in seconds."""
-    asked = tuple(_judged(turns, budget))
-    judged = [turn.judged for turn in asked if turn.counted]
-    count = Counter(one.verdict for one in judged)
-    late = [one.late_ms / 1000 for one in judged if one.late_ms is not None]
+    asked = tuple(
+        LlmTurn(
+            session=turn.session,
+            turn=turn.turn,
+            judged=judged,
+            counted=turn.wants_answer and judged.verdict is not None,
+        )
+        for turn in turns
+        if (judged := judge(turn, budget=budget))
+    )
+    counted = [turn.judged for turn in asked if turn.counted]
+    count = Counter(one.verdict for one in counted)
+    late = [one.late_ms / 1000 for one in counted if one.late_ms is not None]
     overshoot = [max(0.0, seconds) for seconds in late]
     in_time = count["within"] + count["rescued"]
+    all_answers = [answer for one in server_turns(turns) for answer in one.responses]
+    phrases = [phrase for answer in all_answers for phrase in answer.said]
+    answers = [answer for answer in all_answers if answer.is_committed]
     budgeted = [turn.judged for turn in asked if turn.judged.policy]
     return Llm(
         budget_ms=round(budget * 1000, 1),
-        within=count["within"],
-        rescued=count["rescued"],
-        bridged=count["bridged"],
-        missed=count["missed"],
+        **{verdict: count[verdict] for verdict in get_args(Verdict)},
         overshoot_p99_ms=p99([seconds * 1000 for seconds in overshoot]),
         policy=policy,
         tiers=_tiers(turns),
-        judged=len(judged),
-        share_within=round(in_time / len(judged), 4) if judged else None,
-        overshoot_ms=Extent.of(overshoot),
-        textless=len(judged) - len(late),
-        bridged_answer_ms=Extent.of(
-            one.late_ms / 1000 for one in judged if one.verdict == "bridged" and one.late_ms is not None
+        judged=len(counted),
+        share_within=round(in_time / len(counted), 4) if counted else None,
+        overshoot_ms=SpreadWithMax.of(overshoot),
+        textless=len(counted) - len(late),
+        bridged_answer_ms=SpreadWithMax.of(
+            one.late_ms / 1000 for one in counted if one.verdict == "bridged" and one.late_ms is not None
         ),
-        deadlines=dict(Counter(one.limit for one in judged if one.limit)),
-        charged=dict(Counter(one.charged for one in judged if one.charged)),
-        phrases=dict(Counter(phrase.kind for phrase in _phrases(turns))),
-        rejected=sum(phrase.rejected is not None for phrase in _phrases(turns)),
-        repairs=sum(answer.repaired is not None for answer in _committed(turns)),
-        votes=dict(Counter(answer.vote.why for answer in _committed(turns) if answer.vote)),
-        verifications=dict(Counter(one.verification.outcome for one in _committed(turns) if one.verification)),
-        forgetful=sum(answer.forgotten is not None for answer in _committed(turns)),
+        deadlines=dict(Counter(one.limit for one in counted if one.limit)),
+        charged=dict(Counter(one.charged for one in counted if one.charged)),
+        phrases=dict(Counter(phrase.kind for phrase in phrases)),
+        rejected=sum(phrase.rejected is not None for phrase in phrases),
+        repairs=sum(answer.repaired is not None for answer in answers),
+        votes=dict(Counter(answer.vote.why for answer in answers if answer.vote)),
+        verifications=dict(Counter(answer.verification.outcome for answer in answers if answer.verification)),
+        forgetful=sum(answer.forgotten is not None for answer in answers),
         policies=dict(Counter(one.policy for one in budgeted if one.policy)),
         reasons=dict(Counter(one.reason for one in budgeted if one.reason)),
-        waste=waste_of(turns),
+        waste=requests.waste_of(turns),
         turns=asked,
     )
 
 
-def _judged(turns: Iterable[TurnRecord], budget: float) -> Iterator[LlmTurn]:
-    for turn in turns:
-        if judged := judge(turn, budget=budget):
-            counted = turn.wants_answer and judged.verdict is not None
-            yield LlmTurn(session=turn.session, turn=turn.turn, judged=judged, counted=counted)
-
-
-def _committed(turns: Iterable[TurnRecord]) -> Iterator[AnswerRecord]:
-    for server_turn in server_turns(turns):
-        yield from (answer for answer in server_turn.responses if answer.is_committed)
-
-
-def _phrases(turns: Iterable[TurnRecord]) -> Iterator[Phrase]:
-    for server_turn in server_turns(turns):
-        for answer in server_turn.responses:
-            yield from answer.said
-
-
 def _tiers(turns: Iterable[TurnRecord]) -> dict[str, TierFigures]:
     by_tier: dict[str, list[RequestRecord]] = {}
-    for answer in answers_of(turns):
+    for answer in requests.answers_of(turns):
         for attempt in answer:
             by_tier.setdefault(attempt.tier or "unnamed", []).append(attempt)
     return {name: _tier(attempts) for name, attempts in sorted(by_tier.items())}
@@ -184,7 +168,7 @@ def _tier(attempts: Sequence[RequestRecord]) -> TierFigures:
     return TierFigures(
         attempts=len(attempts),
         spoken=outcomes["spoken"],
-        first_clause_ms=Extent.of(
+        first_clause_ms=SpreadWithMax.of(
             attempt.first_clause - attempt.request
             for attempt in attempts
             # Openings, verdicts and continued answers come in whole sentences, so their first clause is no measure.
@@ -194,15 +178,12 @@ def _tier(attempts: Sequence[RequestRecord]) -> TierFigures:
             and attempt.first_clause is not None
         ),
         model=", ".join(dict.fromkeys(a.model for a in attempts if a.model)) or None,
-        called=outcomes["called"],
-        cancelled=outcomes["cancelled"],
-        failed=outcomes["failed"],
-        withdrawn=outcomes["withdrawn"],
-        opened=outcomes["opened"],
-        rejected=outcomes["rejected"],
         verdicts=outcomes["verdict"],
-        failures=failures(attempts),
-        cut_short=cut_short(attempts),
-        served_otherwise=dict(Counter(speed_of(attempt) for attempt in attempts if attempt.is_served_otherwise)),
+        **{end: outcomes[end] for end in ("called", "cancelled", "failed", "withdrawn", "opened", "rejected")},
+        failures=requests.failures(attempts),
+        cut_short=requests.cut_short(attempts),
+        served_otherwise=dict(
+            Counter(requests.speed_of(attempt) for attempt in attempts if attempt.is_served_otherwise)
+        ),
         shortened=dict(Counter(str(attempt.finish) for attempt in attempts if attempt.is_shortened)),
     )

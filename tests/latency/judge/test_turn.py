@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from latency.judge.barge_in import BargeInResult
-from latency.judge.outcome import Outcome, Unanswered
 from latency.judge.session import SessionOutcome, judge_session
+from latency.judge.turn import Outcome, Unanswered
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 from latency.report.figures import quality

@@ -1,6 +1,6 @@
 import pytest
 
-from latency.judge.scoring import holds, is_right, judge_answer, normalised, word_error_rate, word_errors
+from latency.judge.answer import holds, is_right, judge_answer, normalised, word_error_rate, word_errors
 from latency.record.turn import TurnRecord
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from latency.benchmark.conduct import CutOffs, cut_offs, interruptions
+from latency.benchmark.row import CutOffs, cut_offs, interruptions
 from latency.judge.barge_in import BargeInResult
-from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome
+from latency.judge.turn import Outcome
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 

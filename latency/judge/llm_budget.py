@@ -13,14 +13,14 @@ from typing import Literal
 from latency.budget import Limit, Stage
 from latency.record.marks import Mark
 from latency.record.requests import AnswerRecord, Phrase, RequestRecord
-from latency.record.turn import EndedBy, Reported
+from latency.record.turn import EndedBy, ReportedTurn
 
 Verdict = Literal["within", "rescued", "bridged", "missed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """What became of a turn's requests to language models; None is unknown."""
+class LlmVerdict:
+    """The outcome of a turn's requests to language models; None is unknown."""
 
     verdict: Verdict | None
     """None: not committed, or interrupted before the deadline."""
@@ -36,11 +36,11 @@ class Judged:
     late_ms: float | None
     """From the deadline to the answer's text; negative when the text came before the deadline."""
     limit: Limit | None
-    """What set the deadline."""
+    """The limit that set the deadline."""
     charged: Stage | None
     """The stage that overspent, when the deadline is a floor."""
     phrases: tuple[str, ...]
-    """What was said before the answer, to bridge the wait for it."""
+    """Phrases before the answer that bridged the wait for it."""
     gave_up: str | None
     """Why no answer came, or not all of it."""
 
@@ -52,36 +52,33 @@ class Judged:
         return f"{self.late_ms:.0f} ms" if self.late_ms >= 1 else "under 1 ms"
 
 
-def judge(turn: Reported, *, budget: float) -> Judged | None:
+def judge(turn: ReportedTurn, *, budget: float) -> LlmVerdict | None:
     """Judge a turn by its marks, requests and answers, all on one clock; None when no model was asked.
 
     Args:
         turn: one of the server's, or one of the user's.
         budget: seconds from the commit; used when the turn's deadline is not recorded.
     """
-    marks, attempts, answers = turn.marks, turn.attempts, turn.responses
-    if not attempts and Mark.LLM_REQUEST not in marks:
+    answers = turn.responses
+    if not turn.attempts and Mark.LLM_REQUEST not in turn.marks:
         return None
     committed = [answer for answer in answers if answer.is_committed]
     first = next(iter(committed), AnswerRecord())
-    used = in_use(attempts, answers)
+    used = in_use(turn.attempts, answers)
     spoken = next((attempt for attempt in used if attempt.outcome == "spoken"), None)
-    answer = _answer_of(spoken, committed) or first
-    clause = _answer_text(spoken, turn)
-    deadline = None if answers and not committed else _deadline(first, turn, budget)
-    number = (spoken or answer).response
-    asked = next((attempt for attempt in used if attempt.response == number), None)
-    said = [phrase for one in committed for phrase in one.said if _is_before(phrase, clause)]
-    return Judged(
-        verdict=_verdict(
-            clause,
-            deadline,
-            another=bool(spoken and asked and spoken.tier != asked.tier),
-            bridged_at=_bridged_at(turn, said),
-            given_up=spoken is None and _is_given_up(used, answers),
-            cut_at=_cut_at(used) if turn.interrupted else None,
-            interrupted=turn.interrupted,
-        ),
+    number = spoken.response if spoken else None
+    answer = next((one for one in committed if one.response == number), first)
+    asked = next((attempt for attempt in used if attempt.response == (spoken or answer).response), None)
+    clause, deadline = _answer_text(spoken, turn), None
+    if committed or not answers:
+        commit = turn.marks.get(Mark.TURN_COMMIT)
+        deadline = first.deadline if first.deadline is not None or commit is None else commit + budget
+    said = [
+        phrase for one in committed for phrase in one.said if clause is None or phrase.at is None or phrase.at <= clause
+    ]
+    another = bool(spoken and asked and spoken.tier != asked.tier)
+    return LlmVerdict(
+        verdict=_verdict(turn, used, said, clause, deadline, another=another),
         asked=asked.tier if asked else None,
         tier=spoken.tier if spoken else None,
         model=spoken.model if spoken else None,
@@ -99,7 +96,7 @@ UNHEARD: frozenset[EndedBy] = frozenset({"recogniser_failed", "nothing_heard", "
 """How a turn ends whose words the agent does not know."""
 
 
-def is_answerless(turn: Reported) -> bool:
+def is_answerless(turn: ReportedTurn) -> bool:
     """Whether nothing that the user heard was an answer.
 
     It was an apology, a phrase that bridged the wait for an answer that never came, the reason why something hung, or
@@ -127,12 +124,7 @@ def _is_given_up(used: Iterable[RequestRecord], answers: Iterable[AnswerRecord])
     return any(answer.gave_up for answer in answers) or any(attempt.outcome == "failed" for attempt in used)
 
 
-def _answer_of(spoken: RequestRecord | None, committed: Sequence[AnswerRecord]) -> AnswerRecord | None:
-    number = spoken.response if spoken else None
-    return next((answer for answer in committed if answer.response == number), None)
-
-
-def _answer_text(spoken: RequestRecord | None, turn: Reported) -> float | None:
+def _answer_text(spoken: RequestRecord | None, turn: ReportedTurn) -> float | None:
     """When the answer's first clause was handed to synthesis.
 
     A clause that was held back for a better tier was complete before that.
@@ -147,43 +139,27 @@ def _answer_text(spoken: RequestRecord | None, turn: Reported) -> float | None:
     return max(at for at in known if at is not None)
 
 
-def _deadline(answer: AnswerRecord, turn: Reported, budget: float) -> float | None:
-    if answer.deadline is not None:
-        return answer.deadline
-    commit = turn.marks.get(Mark.TURN_COMMIT)
-    return None if commit is None else commit + budget
-
-
-def _is_before(phrase: Phrase, clause: float | None) -> bool:
-    return clause is None or phrase.at is None or phrase.at <= clause
-
-
-def _bridged_at(turn: Reported, said: Sequence[Phrase]) -> float | None:
-    if turn.responses:
-        return min((phrase.at for phrase in said if phrase.at is not None), default=None)
-    # Without a record of the phrases, the first words spoken were no answer if the answer's text came after them.
-    return turn.marks.get(Mark.CLAUSE_TO_TTS)
-
-
-def _cut_at(attempts: Sequence[RequestRecord]) -> float | None:
-    return max((attempt.end for attempt in attempts if attempt.end is not None), default=None)
-
-
 def _verdict(
+    turn: ReportedTurn,
+    used: Sequence[RequestRecord],
+    said: Sequence[Phrase],
     clause: float | None,
     deadline: float | None,
     *,
     another: bool,
-    bridged_at: float | None,
-    given_up: bool,
-    cut_at: float | None,
-    interrupted: bool,
 ) -> Verdict | None:
     if deadline is None:
         return None
     if clause is not None and clause <= deadline:
         return "rescued" if another else "within"
+    ended = max((attempt.end for attempt in used if attempt.end is not None), default=None)
     # An answer that was interrupted after its deadline had missed it; before it, that is unknown.
-    if clause is None and interrupted and (cut_at is None or cut_at < deadline):
+    if clause is None and turn.interrupted and (ended is None or ended < deadline):
         return None
-    return "bridged" if bridged_at is not None and bridged_at <= deadline and not given_up else "missed"
+    if all(attempt.outcome != "spoken" for attempt in used) and _is_given_up(used, turn.responses):
+        return "missed"
+    # Without a record of the phrases, the first words spoken were no answer if the answer's text came after them.
+    bridged_at = turn.marks.get(Mark.CLAUSE_TO_TTS)
+    if turn.responses:
+        bridged_at = min((phrase.at for phrase in said if phrase.at is not None), default=None)
+    return "bridged" if bridged_at is not None and bridged_at <= deadline else "missed"

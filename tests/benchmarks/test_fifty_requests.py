@@ -4,7 +4,6 @@ Run it with `pytest -m slow -s tests/benchmarks/test_fifty_requests.py` once the
 """
 
 import asyncio
-import random
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +30,7 @@ Answer = Callable[[Sequence[str]], tuple[str, str]]
 
 
 def by_rules(texts: Sequence[str]) -> tuple[str, str]:
-    responder = Responder(rng=random.Random(3))
+    responder = Responder()
     *before, last = texts
     for text in before:
         responder.reply(text, NOW)
@@ -50,7 +49,7 @@ def by_model(model: OwnModel, prompt: str) -> Answer:
 
 def by_both(model: OwnModel, prompt: str) -> Answer:
     def answer(texts: Sequence[str]) -> tuple[str, str]:
-        responder, who = Responder(rng=random.Random(3), is_alone=False), ""
+        responder, who = Responder(is_alone=False), ""
         messages: list[Message] = []
         for text in texts:
             reply, who = responder.reply(text, NOW), "responder"

@@ -1,9 +1,8 @@
 """The responder: one object per call that decides what to say and do about what the user said.
 
-Pure except for the tools it calls: time and chance are passed in; timers to start and stop are returned.
+Pure except for the tools it calls: the time is passed in; timers to start and stop are returned.
 """
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,7 +10,6 @@ from datetime import datetime, timedelta
 from voice.llm.tools.tool import Tool
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import smalltalk
-from voice.responder.skills.another import AGAIN
 from voice.responder.skills.skill import Request, SkillAnswer
 from voice.responder.skills.time import timers
 from voice.responder.state import State, Timer
@@ -72,17 +70,15 @@ class Responder:
 
     Args:
         tools: functions that are called by name when no skill has an answer; see `tools.ToolBox`.
-        rng: random numbers for coins, dice and jokes; seed it for repeatable answers.
         is_alone: whether nothing else answers, so that it also says what it does not know or understand.
 
     Raises:
         ConfigurationError: a tool cannot be called by name.
     """
 
-    def __init__(self, *, tools: Sequence[Tool] = (), rng: random.Random | None = None, is_alone: bool = True) -> None:
+    def __init__(self, *, tools: Sequence[Tool] = (), is_alone: bool = True) -> None:
         self._is_alone = is_alone
         self._tools = ToolBox(tools)
-        self._rng = rng or random.Random()
         self._state = State()
         self._last: Proposal | None = None
         self._cut_short = False
@@ -192,8 +188,6 @@ class Responder:
             ends_call=answer.ends_call,
         )
         after = settled if answer.state is None else answer.state
-        if match.skill.intent in AGAIN:
-            after = after.but(again=(match.skill.intent, match.slots))
         return proposal(reply, after.but(last_answer=answer.text))
 
     def greeting(self, now: datetime) -> Proposal:
@@ -218,7 +212,7 @@ class Responder:
 
     def _answer(self, among: Grammar, heard: str, state: State, now: datetime) -> tuple[Match, SkillAnswer] | None:
         for match in among.matches(heard, state.awaiting):
-            answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now, self._rng))
+            answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now))
             if answer is not None:
                 return match, answer
         return None

@@ -15,7 +15,7 @@ SENTENCES_PER_SHARE = 50
 _SEED = 20
 _IMPERATIVE = frozenset(
     words(
-        "set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say "
+        "set start tell count convert spell repeat remember cancel give add multiply calculate say "
         "remind wake put remove split"
     )
 )

@@ -1,6 +1,5 @@
 """What the responder knows during a call: running timers, remembered facts, lists, the last answer."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -42,8 +41,6 @@ class State:
         awaiting: what the last answer asked for ("timer length", "timer choice"), or None.
         task: what a reminder is wanted for whose time was asked, or None.
         lists: lists of things by name ("shopping"), in the order they were begun.
-        again: the last request that "another one" repeats: intent and slots; or None.
-        told: the jokes and stories that were told.
     """
 
     timers: tuple[Timer, ...] = ()
@@ -54,8 +51,6 @@ class State:
     awaiting: str | None = None
     task: str | None = None
     lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    again: tuple[str, Mapping[str, object]] | None = None
-    told: frozenset[str] = frozenset()
 
     def but(self, **changes: Any) -> "State":
         """A copy with these fields changed."""

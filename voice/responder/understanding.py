@@ -8,10 +8,8 @@ from voice.responder.language.grammar import Template
 from voice.responder.language.readings import Reading, readings
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import (
-    another,
     arithmetic,
     bills,
-    chance,
     lists,
     memory,
     recital,
@@ -25,7 +23,7 @@ from voice.responder.skills.time import alarms, calendar, clock, reminders, time
 # If two skills match the same words, the earlier one wins.
 SKILLS: tuple[Skill, ...] = (
     *timers.SKILLS, *alarms.SKILLS, *reminders.SKILLS, *clock.SKILLS, *world_clock.SKILLS, *calendar.SKILLS,
-    *units.SKILLS, *arithmetic.SKILLS, *bills.SKILLS, *recital.SKILLS, *chance.SKILLS, *another.SKILLS, *lists.SKILLS,
+    *units.SKILLS, *arithmetic.SKILLS, *bills.SKILLS, *recital.SKILLS, *lists.SKILLS,
     *smalltalk.SKILLS, *spelling.SKILLS, *memory.SKILLS,
 )  # fmt: skip
 LAST_SKILLS: tuple[Skill, ...] = (*memory.UNKNOWN_SKILLS, *world_clock.UNKNOWN_SKILLS)

@@ -1,6 +1,5 @@
 import asyncio
 import itertools
-import random
 import re
 import time
 from collections.abc import Sequence
@@ -69,7 +68,7 @@ def announced(frames: Sequence[Frame]) -> list[str]:
 
 @pytest.fixture
 def service() -> ResponderLLMService:
-    return ResponderLLMService(rng=random.Random(1), clock=lambda: NOW)
+    return ResponderLLMService(clock=lambda: NOW)
 
 
 async def test_an_answer_streams_word_by_word_between_its_start_and_end(service: ResponderLLMService) -> None:

@@ -25,16 +25,11 @@ MISHEARD: Mapping[str, tuple[str, ...]] = {
     "spell": ("spelled",),
     "spelled": ("spelt", "spell"),
     "timer": ("time",),
-    "coin": ("coyne",),
-    "die": ("dye", "dice"),
-    "flip": ("flipped",),
-    "roll": ("role",),
     "you": ("u",),
     "today's": ("todays",),
     "tomorrow's": ("tomorrows",),
     "yesterday's": ("yesterdays",),
     "goodbye": ("good-bye",),
-    "joke": ("choke",),
 }
 
 _TOKEN = re.compile(r"<(\w+):(\w+)>|<(\w+)>|([\[\]()|])|([^\s\[\]()|<>]+)")

@@ -1,7 +1,6 @@
-"""Counts, tells stories and jokes, and repeats what was said."""
+"""Counts, and repeats what was said."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,30 +10,6 @@ from voice.responder.language.phrasing import sentence
 from voice.responder.skills.skill import Request, Skill, SkillAnswer, always
 
 LONGEST_COUNT = 100
-STORIES = (
-    "Once upon a time there was a lighthouse keeper called Ada. Every evening she climbed one hundred steps and lit "
-    "the lamp. One night a thick fog came in from the sea, and the lamp could not be seen. Ada rang the old brass "
-    "bell until her arms were tired. In the morning three small boats lay safe in the harbor. The fishermen brought "
-    "her fresh bread, and she slept until noon.",
-    "A young fox lived at the edge of a wide forest. He wanted to know what was on the other side of the river. He "
-    "asked the heron, but the heron only looked at the water. So the fox waited until winter, when the river froze. "
-    "He walked across the ice and found another forest, and another fox who had always wondered about his side. They "
-    "met at the river every winter after that.",
-    "In a small town a clockmaker kept a clock that was always five minutes slow. People laughed at it, but he never "
-    "set it right. One day a stranger ran into the shop, sad that she had missed her train. The clockmaker pointed "
-    "to the slow clock and told her that here she still had time. She smiled, sat down and drank a cup of tea. The "
-    "next train was late, and she caught it easily.",
-)
-JOKES = (
-    "Why did the bicycle fall over? Because it was two tired.",
-    "What do you call a bear with no teeth? A gummy bear.",
-    "Why can't a nose be twelve inches long? Because then it would be a foot.",
-    "What did the zero say to the eight? Nice belt.",
-    "Why was six afraid of seven? Because seven eight nine.",
-    "What do you call cheese that is not yours? Nacho cheese.",
-    "Why did the scarecrow win a prize? He was outstanding in his field.",
-    "How do you make a tissue dance? Put a little boogie in it.",
-)
 
 
 def count(first: Fraction, last: Fraction, step: Fraction = Fraction(1)) -> SkillAnswer | None:
@@ -68,24 +43,6 @@ def answer_count_down(request: Request) -> SkillAnswer | None:
 def answer_repeat(request: Request) -> SkillAnswer:
     """Repeats the user's sentence."""
     return SkillAnswer(sentence(request.slot("text", str)))
-
-
-def answer_joke(request: Request) -> SkillAnswer:
-    """A joke that was not told yet; from the first one on when all were."""
-    return _tell(request, JOKES)
-
-
-def answer_story(request: Request) -> SkillAnswer:
-    """A story that was not told yet; from the first one on when all were."""
-    return _tell(request, STORIES)
-
-
-def _tell(request: Request, texts: Sequence[str]) -> SkillAnswer:
-    told = request.state.told
-    if told.issuperset(texts):
-        told = told.difference(texts)
-    text = request.rng.choice([each for each in texts if each not in told])
-    return SkillAnswer(text, request.state.but(told=told | {text}))
 
 
 def answer_again(request: Request) -> SkillAnswer:
@@ -140,30 +97,6 @@ SKILLS = [
         ["count (down|backwards|back) from <start:limit>", "count from <start:limit> (down|backwards)"],
         answer_count_down,
         [COUNT_LIMIT],
-    ),
-    Skill(
-        "story",
-        [
-            "tell [me] (a|another) [short|long|good] story",
-            "(read|give) me a story",
-            "[do you] know (a story|any stories)",
-            "i want [to hear] a story",
-            "another story",
-        ],
-        answer_story,
-        share=2.5,
-    ),
-    Skill(
-        "joke",
-        [
-            "tell [me] (a|another) [good|funny] joke",
-            "(make me laugh|say something funny)",
-            "[do you] know (a joke|any jokes)",
-            "another joke",
-            "give me a joke",
-        ],
-        answer_joke,
-        share=2.5,
     ),
     Skill(
         "again",

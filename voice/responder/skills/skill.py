@@ -20,13 +20,11 @@ class Request:
         slots: slot name to value; a missing optional slot has no entry.
         state: the call so far.
         now: local time.
-        rng: random numbers.
     """
 
     slots: Mapping[str, object]
     state: State
     now: datetime
-    rng: random.Random
 
     def get(self, name: str, kind: type[T]) -> T | None:
         """The slot's value, or None if the user left it out.
@@ -118,6 +116,6 @@ class Skill:
         return [Template.compile(text, kinds) for text in self.templates]
 
 
-def says(*texts: str, ends_call: bool = False) -> Callable[[Request], SkillAnswer]:
-    """An answer function that says one of `texts`, chosen at random."""
-    return lambda request: SkillAnswer(request.rng.choice(texts), ends_call=ends_call)
+def says(text: str, *, ends_call: bool = False) -> Callable[[Request], SkillAnswer]:
+    """An answer function that always says `text`."""
+    return lambda request: SkillAnswer(text, ends_call=ends_call)

@@ -17,7 +17,7 @@ SKILLS = [
             "greetings",
             "hello (my friend|everybody|everyone|computer)",
         ],
-        says(GREETING, "Hello there. What can I do for you?", "Hi. How can I help?"),
+        says(GREETING),
         whole=False,
         may_end=always,
         share=2,
@@ -38,7 +38,7 @@ SKILLS = [
             "what is up",
             "are you (okay|well|all right)",
         ],
-        says("I am running well, thank you. How can I help?", "All is well here, thank you. What can I do for you?"),
+        says("I am running well, thank you. How can I help?"),
         share=2,
     ),
     Skill(
@@ -50,7 +50,7 @@ SKILLS = [
             "that was (helpful|great|nice)",
             "(well done|good job|good work|nice work)",
         ],
-        says("You are welcome.", "You are welcome. Anything else?"),
+        says("You are welcome."),
         share=2,
     ),
     Skill(
@@ -145,8 +145,7 @@ SKILLS = [
             "who can help me",
         ],
         says(
-            f"I can {ABILITIES}; I also set alarms and reminders, keep lists, work out tips, count days and numbers, "
-            "tell a story or a joke, flip a coin and roll a die."
+            f"I can {ABILITIES}; I also set alarms and reminders, keep lists, work out tips, and count days and numbers."
         ),
         share=2,
     ),
@@ -162,7 +161,6 @@ SKILLS = [
             "that is enough",
             "(enough|silence|quiet|wait|pause|hold on)",
             "(wait|hold on) a (minute|moment|second)",
-            "stop the story",
             "no stop",
         ],
         says("Okay."),

@@ -14,12 +14,12 @@ NOW = datetime(2026, 5, 4, 12, 0)
 
 def rest(heard: str, *, role: str = "system") -> str:
     conversation = [Message("user", "count to five"), Message("assistant", heard), Message(role, GO_ON)]
-    return ConversationScript(1).answer(conversation, (OfferedTool("order_status"),), now=NOW).text
+    return ConversationScript().answer(conversation, (OfferedTool("order_status"),), now=NOW).text
 
 
 @pytest.mark.parametrize("role", ["system", "user"])
 def test_it_goes_on_after_what_was_heard(role: str) -> None:
-    whole = ConversationScript(1).answer([Message("user", "count to five")], (), now=NOW).text
+    whole = ConversationScript().answer([Message("user", "count to five")], (), now=NOW).text
     heard, left = whole[: whole.index("3")], whole[whole.index("3") :]
     assert left == "3, 4, 5."
     assert rest(heard, role=role) == left

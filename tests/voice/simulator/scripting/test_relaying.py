@@ -37,7 +37,7 @@ def test_every_fifth_opening_claims_something_and_the_others_may_be_said() -> No
 
 
 def test_an_answer_goes_on_from_its_opening_and_takes_a_wrong_one_back() -> None:
-    script = ConversationScript(1)
+    script = ConversationScript()
     asked = Message("user", "convert ten miles to kilometers")
     opening = script.answer([asked, Message("system", OPEN)], (), now=NOW).text
     assert opening == "About miles, let me see."

@@ -1,4 +1,4 @@
-"""Answers courtesies and questions about the responder itself."""
+"""Answers greetings, thanks, goodbyes, and what else is said of the call itself: "stop", "can you hear me", "help"."""
 
 from voice.responder.skills.skill import Skill, always, says
 
@@ -22,24 +22,9 @@ SKILLS = [
         may_end=always,
         share=2,
     ),
-    Skill("hello", ["good morning [to you]"], says("Good morning. How can I help you?"), whole=False, may_end=always),
-    Skill(
-        "hello", ["good afternoon [to you]"], says("Good afternoon. How can I help you?"), whole=False, may_end=always
-    ),
-    Skill("hello", ["good evening [to you]"], says("Good evening. How can I help you?"), whole=False, may_end=always),
-    Skill("good night", ["good night", "sleep well"], says("Good night. Sleep well.")),
-    Skill(
-        "how are you",
-        [
-            "how are you [doing] [today]",
-            "how is it going",
-            "how do you (do|feel) [today]",
-            "how (have you been|are things)",
-            "what is up",
-            "are you (okay|well|all right)",
-        ],
-        says("I am running well, thank you. How can I help?"),
-        share=2,
+    *(
+        Skill("hello", [f"good {part} [to you]"], says(f"Good {part}. How can I help you?"), whole=False, may_end=always)
+        for part in ("morning", "afternoon", "evening")
     ),
     Skill(
         "thanks",
@@ -52,66 +37,6 @@ SKILLS = [
         ],
         says("You are welcome."),
         share=2,
-    ),
-    Skill(
-        "who are you",
-        [
-            "(who|what) are you",
-            "introduce yourself",
-            "tell me about yourself",
-            "who am i (talking|speaking) to",
-        ],
-        says("I am Turnaround's embedded responder. I follow fixed rules and use no language model."),
-        share=1.5,
-    ),
-    Skill(
-        "name",
-        [
-            "what is your name",
-            "do you have a name",
-            "what (should|can|do) i call you",
-            "what are you called",
-            "what your name is",
-        ],
-        says("My name is Turnaround. I am its embedded responder."),
-        share=1.5,
-    ),
-    Skill(
-        "robot",
-        [
-            "are you a (robot|machine|computer|program)",
-            "are you (a person|human|a human|real|alive)",
-            "are you (artificial intelligence|a language model|intelligent)",
-            "am i (talking|speaking) to a (person|human|robot|machine|computer)",
-        ],
-        says("I am a computer program that follows fixed rules. There is no language model in me."),
-        share=1.5,
-    ),
-    Skill(
-        "age",
-        [
-            "how old are you",
-            "what is your age",
-            "(when|what day) is your birthday",
-            "when were you (born|made|created)",
-            "do you have a birthday",
-        ],
-        says("I am a computer program and have no age: I begin anew with each call."),
-    ),
-    Skill(
-        "language",
-        [
-            "do you speak (german|french|spanish|italian|chinese|japanese|russian|english|other languages)",
-            "(what|which|how many) languages do you speak",
-            "(speak|talk) (german|french|spanish|italian|chinese|japanese|russian|english) [to me|with me]",
-            "can you speak (german|french|spanish|italian|chinese|japanese|russian|english|other languages)",
-        ],
-        says("I speak and understand English only."),
-    ),
-    Skill(
-        "maker",
-        ["who (made|built|created|programmed) you", "where (do you come|are you) from", "where do you live"],
-        says("I am part of the open source project Turnaround, and I run on this machine."),
     ),
     Skill(
         "nice to meet you",
@@ -178,12 +103,6 @@ SKILLS = [
         whole=False,
         may_end=always,
         share=1.5,
-    ),
-    Skill("sorry", ["[i am] sorry [about that]", "i apologize"], says("No problem.")),
-    Skill(
-        "compliment",
-        ["i (love|like) you", "you are (great|nice|smart|clever|funny|amazing|cool)"],
-        says("Thank you, that is kind of you."),
     ),
     Skill(
         "goodbye",

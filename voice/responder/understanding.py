@@ -18,15 +18,15 @@ from voice.responder.skills import (
     units,
 )
 from voice.responder.skills.skill import Skill
-from voice.responder.skills.time import alarms, calendar, clock, reminders, timers, world_clock
+from voice.responder.skills.time import alarms, calendar, clock, reminders, timers
 
 # If two skills match the same words, the earlier one wins.
 SKILLS: tuple[Skill, ...] = (
-    *timers.SKILLS, *alarms.SKILLS, *reminders.SKILLS, *clock.SKILLS, *world_clock.SKILLS, *calendar.SKILLS,
+    *timers.SKILLS, *alarms.SKILLS, *reminders.SKILLS, *clock.SKILLS, *calendar.SKILLS,
     *units.SKILLS, *arithmetic.SKILLS, *bills.SKILLS, *recital.SKILLS, *lists.SKILLS,
     *smalltalk.SKILLS, *spelling.SKILLS, *memory.SKILLS,
 )  # fmt: skip
-LAST_SKILLS: tuple[Skill, ...] = (*memory.UNKNOWN_SKILLS, *world_clock.UNKNOWN_SKILLS)
+LAST_SKILLS: tuple[Skill, ...] = (*memory.UNKNOWN_SKILLS, *clock.UNKNOWN_SKILLS)
 """Tried after all other skills and the tools."""
 FEWEST_DISTINCT_WORDS = 3
 """Minimum length of a request after stray words: "stop" or "hello" may be part of any sentence."""

@@ -100,9 +100,7 @@ def test_a_list_keeps_each_thing_once() -> None:
     [
         ("what time is it in tokyo", "In Tokyo it is 1:10 in the morning, on Saturday."),
         ("what's the time in the philippines", "In the Philippines it is 12:10 in the morning, on Saturday."),
-        ("what time is it in australia", "Australia has more than one time zone. Please name a city."),
         ("what time is it in springfield", "I don't know the time zone of Springfield."),
-        ("how many hours behind london is los angeles", "Los Angeles is 8 hours behind London."),
         ("how many days until next friday", "There are 7 days until Friday, November 27."),
         ("how many weeks until christmas", "There are 5 weeks until Christmas."),
         ("how many days until february twenty ninth", "There are 466 days until Tuesday, February 29, 2028."),

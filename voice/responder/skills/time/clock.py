@@ -1,11 +1,13 @@
-"""Tells time and date, from the time of the request."""
+"""Tells time and date, here and elsewhere, from the time of the request."""
 
 from collections.abc import Callable
 from datetime import timedelta
 
+from voice.responder.language.facts import THING
 from voice.responder.language.time.clock_times import say_time
 from voice.responder.language.time.dates import say_date
 from voice.responder.language.time.durations import DURATION, Duration
+from voice.responder.language.time.places import PLACE, say_place, zone_of
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 
@@ -18,6 +20,19 @@ def answer_later(request: Request) -> SkillAnswer:
     """Says what time it will be after a duration."""
     duration = request.slot("duration", Duration)
     return SkillAnswer(f"In {duration.text} it will be {say_time(request.now + timedelta(seconds=duration.seconds))}.")
+
+
+def answer_elsewhere(request: Request) -> SkillAnswer:
+    """Says, for example, "In Tokyo it is 1:10 in the morning, on Saturday"."""
+    place = request.slot("place", str)
+    there = request.now.astimezone(zone_of(place))
+    other_day = "" if there.date() == request.now.date() else f", on {there:%A}"
+    return SkillAnswer(f"In {say_place(place)} it is {say_time(there)}{other_day}.")
+
+
+def answer_unknown_place(request: Request) -> SkillAnswer:
+    """Says that a place's time zone is not known."""
+    return SkillAnswer(f"I don't know the time zone of {say_place(request.slot('thing', str))}.")
 
 
 def answer_day(name: str, offset: int) -> Callable[[Request], SkillAnswer]:
@@ -36,6 +51,7 @@ def answer_month(request: Request) -> SkillAnswer:
     return SkillAnswer(f"It is {request.now:%B}.")
 
 
+_ELSEWHERE = "(what time is it [now|right now]|what is the [current] time|what time it is|[the] [current] time) in"
 SKILLS = [
     Skill(
         "time",
@@ -55,6 +71,7 @@ SKILLS = [
         share=5,
     ),
     Skill("time", ["what time (will it be|is it) in <duration>"], answer_later, [DURATION]),
+    Skill("world clock", [f"{_ELSEWHERE} <place>"], answer_elsewhere, [PLACE], share=3),
     Skill(
         "date",
         [
@@ -76,12 +93,7 @@ SKILLS = [
     ),
     Skill(
         "date",
-        [
-            "what day (is it|is|will it be) tomorrow",
-            "what is the date tomorrow",
-            "what is tomorrow's date",
-            "what is tomorrow",
-        ],
+        ["what day (is it|is|will it be) tomorrow", "what is the date tomorrow", "what is (tomorrow|tomorrow's date)"],
         answer_day("Tomorrow", 1),
     ),
     Skill(
@@ -101,3 +113,7 @@ SKILLS = [
         answer_month,
     ),
 ]
+UNKNOWN_SKILLS = [
+    Skill("world clock", [f"{_ELSEWHERE} <thing>"], answer_unknown_place, [THING], distinct=False, share=0),
+]
+"""Tried last: places whose time zone is not known."""

@@ -1,36 +1,18 @@
-"""Reads and says days of the calendar: "march third", "the fourth of july", "next friday", "tomorrow"."""
+"""Reads and says days of the calendar: "march third", "the fourth of july", "next friday", "tomorrow", "christmas"."""
 
 import calendar
 import random
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache
 
 from num2words import num2words
 
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import numbers_and, parse_number
+from voice.responder.language.numbers import numbers_and, parse_number, spell_number
 
 MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
 WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
-_RELATIVE = {"today": 0, "tomorrow": 1, "the day after tomorrow": 2, "yesterday": -1, "the day before yesterday": -2}
-
-
-@cache
-def ordinal(number: int) -> str:
-    """The number of a day in words, as a recogniser writes it: "twenty first"."""
-    text: str = num2words(number, to="ordinal")
-    return text.replace("-", " ")
-
-
-_ORDINALS = {ordinal(number): number for number in range(1, 32)}
-_ENDINGS = ("st", "nd", "rd", "th")
-_FILLING = ("the", "of", "on", "this", "next", "coming", "day", "after", "before")
-PATTERN = numbers_and(
-    [*MONTHS, *WEEKDAYS, *" ".join(_ORDINALS).split(), *_ENDINGS, *_FILLING, "today", "tomorrow", "yesterday"]
-)
-_DAY = re.compile(PATTERN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +26,7 @@ class Day:
         weekday: from Monday, 0.
         later: the weekday of next week is meant ("next friday").
         offset: days from today.
+        name: what answers call it ("Christmas"); None for a day without a name of its own.
     """
 
     month: int | None = None
@@ -52,6 +35,7 @@ class Day:
     weekday: int | None = None
     later: bool = False
     offset: int | None = None
+    name: str | None = None
 
     def after(self, today: date) -> date | None:
         """The date: the next one from `today` on where the words leave it open; None if there is none."""
@@ -70,55 +54,51 @@ class Day:
         return (self.day or 1) <= calendar.monthrange(year, self.month or 1)[1]
 
 
+def ordinal(number: int) -> str:
+    """The number of a day in words, as a recogniser writes it: "twenty first"."""
+    text: str = num2words(number, to="ordinal")
+    return text.replace("-", " ")
+
+
+_DAYS_OF_MONTH = {
+    said: number
+    for number in range(1, 32)
+    for said in (ordinal(number), spell_number(number), str(number), *(f"{number} {end}" for end in ("st", "nd", "rd", "th")))
+}
+_NAMED = {
+    "today": Day(offset=0),
+    "tomorrow": Day(offset=1),
+    "the day after tomorrow": Day(offset=2),
+    "yesterday": Day(offset=-1),
+    "the day before yesterday": Day(offset=-2),
+    "christmas": Day(12, 25, name="Christmas"),
+    "christmas eve": Day(12, 24, name="Christmas Eve"),
+    "halloween": Day(10, 31, name="Halloween"),
+    "new year": Day(1, 1, name="New Year's Day"),
+    "new year's eve": Day(12, 31, name="New Year's Eve"),
+    "valentine's day": Day(2, 14, name="Valentine's Day"),
+    **{f"{this}{name}": Day(weekday=number) for name, number in WEEKDAYS.items() for this in ("", "this ", "coming ")},
+    **{f"next {name}": Day(weekday=number, later=True) for name, number in WEEKDAYS.items()},
+}
+_DAY_OF_MONTH = "|".join(sorted(_DAYS_OF_MONTH, key=len, reverse=True))
+_DATE = re.compile(
+    rf"(?:(?:the )?(?P<before>{_DAY_OF_MONTH}) (?:of )?)?(?P<month>{'|'.join(MONTHS)})"
+    rf"(?(before)|(?: the)? (?P<after>{_DAY_OF_MONTH}))(?: (?P<year>.+))?"
+)
+PATTERN = numbers_and([*MONTHS, *" ".join([*_NAMED, *_DAYS_OF_MONTH]).split(), "of", "on", "the"])
+
+
 def parse_day(words: str) -> Day | None:
     """The day that `words` name; None for anything else, such as 31 April."""
-    text = words.removeprefix("on ")
-    if text in _RELATIVE:
-        return Day(offset=_RELATIVE[text])
-    later = text.startswith("next ")
-    bare = re.sub(r"^(?:the )?(?:next|this|coming) ", "", text)
-    if bare in WEEKDAYS:
-        return Day(weekday=WEEKDAYS[bare], later=later)
-    parts = [word for word in text.split() if word not in ("the", "of", "on", *_ENDINGS)]
-    months = [index for index, word in enumerate(parts) if word in MONTHS]
-    if len(months) != 1 or len(parts) < 2:
+    words = words.removeprefix("on ")
+    found = _DATE.fullmatch(words)
+    if found is None:
+        return _NAMED.get(words)
+    month, day = MONTHS[found["month"]], _DAYS_OF_MONTH[found["before"] or found["after"]]
+    year = parse_number(found["year"]) if found["year"] else None
+    if found["year"] and (year is None or year.denominator > 1 or not 1583 <= year <= 9999):
         return None
-    at = months[0]
-    before, behind = parts[:at], parts[at + 1 :]
-    return _with_year(MONTHS[parts[at]], before, behind) if before else _month_first(MONTHS[parts[at]], behind)
-
-
-def _month_first(month: int, words: list[str]) -> Day | None:
-    """A month and what follows it: the day of one or two words, and perhaps the year."""
-    for length in (2, 1):
-        found = _with_year(month, words[:length], words[length:]) if len(words) >= length else None
-        if found is not None:
-            return found
-    return None
-
-
-def _with_year(month: int, said: list[str], rest: list[str]) -> Day | None:
-    number = _ORDINALS.get(" ".join(said)) or parse_number(" ".join(said))
-    year = parse_number(" ".join(rest)) if rest else None
-    if number is None or rest and (year is None or year.denominator > 1 or not 1583 <= year <= 9999):
-        return None
-    longest = calendar.monthrange(2024, month)[1]
-    day = int(number)
-    return (
-        Day(month=month, day=day, year=int(year) if year else None) if number == day and 1 <= day <= longest else None
-    )
-
-
-def day_in(words: str) -> Day | None:
-    """The first day that is named somewhere in `words`."""
-    text = words + " "
-    starts = (match.start() for match in re.finditer(r"\S+ ", text))
-    for start in starts:
-        found = _DAY.match(text, start)
-        day = parse_day(found.group().strip()) if found else None
-        if day is not None:
-            return day
-    return None
+    return Day(month, day, int(year) if year else None) if day <= calendar.monthrange(2024, month)[1] else None
 
 
 def say_date(day: date) -> str:
@@ -135,9 +115,8 @@ def sample_day(rng: random.Random) -> str:
     """A day that people count down to or ask about."""
     month, number = rng.choice(list(MONTHS)), ordinal(rng.randint(1, 28))
     weekday = rng.choice(list(WEEKDAYS))
-    return rng.choice(
-        [f"{month} {number}", f"{month} {number}", f"the {number} of {month}", weekday, f"next {weekday}"]
-    )
+    dates = [f"{month} {number}", f"the {number} of {month}", weekday, f"next {weekday}"]
+    return rng.choice([*dates, "christmas", "christmas", "halloween", "new year's eve", "valentine's day"])
 
 
 DAY = SlotKind("day", PATTERN, parse_day, sample_day)

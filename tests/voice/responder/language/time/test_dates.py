@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from voice.responder.language.time.dates import day_in, parse_day
+from voice.responder.language.time.dates import parse_day
 
 TODAY = date(2026, 11, 20)
 
@@ -36,10 +36,3 @@ def test_february_29_of_another_year_does_not_exist() -> None:
     parsed = parse_day("february twenty ninth twenty twenty seven")
     assert parsed is not None
     assert parsed.after(TODAY) is None
-
-
-def test_a_day_is_found_in_a_fact() -> None:
-    day = day_in("my birthday is on march third")
-    assert day is not None
-    assert (day.month, day.day) == (3, 3)
-    assert day_in("my birthday is in summer") is None

@@ -16,7 +16,7 @@ _SEED = 20
 _IMPERATIVE = frozenset(
     words(
         "set start tell count convert spell repeat remember cancel give add multiply calculate say "
-        "remind wake put remove split"
+        "remind wake put remove"
     )
 )
 

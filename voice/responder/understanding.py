@@ -9,7 +9,6 @@ from voice.responder.language.readings import Reading, readings
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import (
     arithmetic,
-    bills,
     lists,
     memory,
     recital,
@@ -23,7 +22,7 @@ from voice.responder.skills.time import alarms, calendar, clock, reminders, time
 # If two skills match the same words, the earlier one wins.
 SKILLS: tuple[Skill, ...] = (
     *timers.SKILLS, *alarms.SKILLS, *reminders.SKILLS, *clock.SKILLS, *calendar.SKILLS,
-    *units.SKILLS, *arithmetic.SKILLS, *bills.SKILLS, *recital.SKILLS, *lists.SKILLS,
+    *units.SKILLS, *arithmetic.SKILLS, *recital.SKILLS, *lists.SKILLS,
     *smalltalk.SKILLS, *spelling.SKILLS, *memory.SKILLS,
 )  # fmt: skip
 LAST_SKILLS: tuple[Skill, ...] = (*memory.UNKNOWN_SKILLS, *clock.UNKNOWN_SKILLS)

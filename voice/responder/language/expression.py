@@ -4,7 +4,7 @@ import math
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from operator import add, mul, sub
@@ -27,11 +27,12 @@ class Undefined(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SumResult:
-    """A sum in words and its exact value, or the sentence to say instead of a value."""
+    """A sum in words and its exact value, perhaps in a currency ("dollars"), or the sentence to say instead of a value."""
 
     text: str
     value: Fraction | None
     refusal: str | None = None
+    currency: str | None = None
 
 
 def divide(a: Fraction, b: Fraction) -> Fraction:
@@ -93,7 +94,7 @@ BINARY: list[tuple[str, str, int, Operation]] = [
     ("minus|take away|less", "minus", 1, sub),
     ("times|time|multiplied by|multiplied with|multiplied bye|x", "times", 2, mul),
     ("divided by|divided bye|divided buy|divided bite|over", "divided by", 2, divide),
-    ("percent of|percents of|percent off", "percent of", 3, lambda a, b: a * b / 100),
+    ("percent of|percents of|percent off|percent tip (?:on|for|of)", "percent of", 3, lambda a, b: a * b / 100),
     (POWER, "to the power of", POWER_PRECEDENCE, power),
 ]
 PREFIX_OPERATORS: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
@@ -113,8 +114,9 @@ POSTFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
     ("cubed", "cubed", lambda a: power(a, Fraction(3))),
 ]
 _HEARD = [*(row[0] for row in BINARY), *(row[0] for row in PREFIX_OPERATORS), *(row[0] for row in POSTFIX)]
+CURRENCIES = {"dollar": "dollars", "dollars": "dollars", "bucks": "dollars", "euro": "euros", "euros": "euros"}
 # The words of all operators in any order: `parse_expression` says whether they are a sum.
-EXPRESSION = numbers_and(["and", "a", *re.findall(r"[a-z]+", " ".join(_HEARD))])
+EXPRESSION = numbers_and(["and", "a", *CURRENCIES, *re.findall(r"[a-z]+", " ".join(_HEARD))])
 _NUMBER = re.compile(UNSIGNED)
 
 
@@ -182,12 +184,19 @@ def combine(text: str, operation: Callable[..., Fraction], *operands: SumResult)
 
 
 def parse_expression(words: str) -> SumResult | None:
-    """The sum in `words`; None if they are not a whole sum with at least one operation."""
-    reader = _Reader(_POWER.sub("^ ", words + " "))
+    """The sum in `words`; None if they are not a whole sum with at least one operation.
+
+    The result of a sum with an amount in a currency is in that currency, too.
+    """
+    currencies = {CURRENCIES[word] for word in words.split() if word in CURRENCIES}
+    if len(currencies) > 1 or (currencies and "percent off" in words):
+        return None
+    bare = "".join(word + " " for word in words.split() if word not in CURRENCIES)
+    reader = _Reader(_POWER.sub("^ ", bare))
     worked = reader.expression(0)
     if worked is None or reader.at < len(reader.text) or not re.search(r"[a-z]", worked.text.removeprefix("minus ")):
         return None
-    return worked
+    return replace(worked, currency=next(iter(currencies), None))
 
 
 def parse_bare(words: str) -> SumResult | None:
@@ -203,6 +212,8 @@ def sample_expression(rng: random.Random) -> str:
     shapes = [
         (60, f"{a} {said} {b}"),
         (14, f"{a} percent of {b}"),
+        (3, f"{a} percent of {b} dollars"),
+        (2, f"{a} percent tip on {b} dollars"),
         (5, f"{a} {said} {b} {rng.choice(['plus', 'minus', 'times'])} {sample_number(rng)}"),
         (5, f"{a} squared"),
         (2, f"{a} cubed"),

@@ -1,10 +1,11 @@
-"""Answers spoken sums; each answer repeats the sum, so that a mishearing is noticed."""
+"""Answers spoken sums and percentages; each answer repeats the sum, so that a mishearing is noticed."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from operator import add, mul, sub
 
 from voice.responder.language.expression import BARE, SUM, Operation, SumResult, combine, divide
-from voice.responder.language.numbers import is_exact, pair_of_numbers, say_number
+from voice.responder.language.numbers import SPOKEN_NUMBER, is_exact, pair_of_numbers, say_number
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 
@@ -18,7 +19,8 @@ def say_result(worked: SumResult) -> SkillAnswer:
     if worked.value is None:
         return SkillAnswer(worked.refusal or "")
     text = worked.text[0].upper() + worked.text[1:]
-    return SkillAnswer(f"{text} is {'' if is_exact(worked.value) else 'about '}{say_number(worked.value)}.")
+    about, currency = "" if is_exact(worked.value) else "about ", f" {worked.currency}" if worked.currency else ""
+    return SkillAnswer(f"{text} is {about}{say_number(worked.value)}{currency}.")
 
 
 def two_numbers(said: str, operation: Operation, *, swap: bool = False) -> Callable[[Request], SkillAnswer]:
@@ -32,11 +34,21 @@ def two_numbers(said: str, operation: Operation, *, swap: bool = False) -> Calla
     return answer
 
 
+def answer_share(request: Request) -> SkillAnswer:
+    """What percentage one number is of another."""
+    part, whole = request.slot("part", Fraction), request.slot("whole", Fraction)
+    if not whole:
+        return SkillAnswer("Nothing is a percentage of zero.")
+    percent = part / whole * 100
+    about = "" if is_exact(percent) else "about "
+    return SkillAnswer(f"{say_number(part)} is {about}{say_number(percent)} percent of {say_number(whole)}.")
+
+
 SKILLS = [
     Skill(
         "arithmetic",
         [
-            "(what is|how much is) <sum>",
+            "(what is|how much is) [a] <sum>",
             "(calculate|compute|work out|solve) <sum>",
             "what does <sum> (equal|make)",
             "(what|how much) <sum> (is|makes|equals)",
@@ -81,4 +93,15 @@ SKILLS = [
         [pair_of_numbers("and")],
     ),
     Skill("arithmetic", ["divide <pair:by>"], two_numbers("divided by", divide), [pair_of_numbers("by")]),
+    Skill(
+        "percentage",
+        [
+            "what (percent|percentage) of <whole:number> is <part:number>",
+            "<part:number> is what (percent|percentage) of <whole:number>",
+            "what percentage is <part:number> of <whole:number>",
+        ],
+        answer_share,
+        [SPOKEN_NUMBER],
+        share=0.6,
+    ),
 ]

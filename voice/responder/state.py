@@ -5,9 +5,12 @@ from datetime import datetime
 from typing import Any, Literal
 
 
+Kind = Literal["timer", "alarm", "reminder"]
+
+
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """A running timer.
+    """A running timer, or an alarm or a reminder at a time of day.
 
     Parameters:
         number: counts the call's timers from 1 in the order they were started.
@@ -15,7 +18,7 @@ class Timer:
         length: the length in words, as answers give it ("10 seconds").
         due: when it ends, local time.
         name: what the user calls it ("pasta"), or None.
-        kind: a timer, an alarm at a time of day, or a reminder.
+        kind: which of them it is.
         task: what a reminder is about ("to call your mother"), from the responder's side.
     """
 
@@ -24,7 +27,7 @@ class Timer:
     length: str
     due: datetime
     name: str | None = None
-    kind: Literal["timer", "alarm", "reminder"] = "timer"
+    kind: Kind = "timer"
     task: str | None = None
 
 

@@ -1,19 +1,18 @@
 """Starts, reports and cancels timers. Here a timer is a value with a due time; the service waits for it."""
 
-import random
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import SPOKEN_NUMBER
 from voice.responder.language.time.durations import DURATION, Duration, attributive, say_seconds
-from voice.responder.language.vocabulary import words
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
-from voice.responder.state import State, Timer
+from voice.responder.state import Kind, State, Timer
 
-TIMER_NAMES = words(
-    "pasta egg tea pizza laundry rice coffee oven cake bread workout meeting nap cookie chicken potato break study "
-    "kitchen"
-)
+TIMER_NAMES = (
+    "pasta", "egg", "tea", "pizza", "laundry", "rice", "coffee", "oven", "cake", "bread", "workout", "meeting", "nap",
+)  # fmt: skip
+_NONE = {"timer": "There is no timer running.", "alarm": "No alarm is set.", "reminder": "You have no reminders."}
 AWAITING_LENGTH = "timer length"
 AWAITING_CHOICE = "timer choice"
 
@@ -32,7 +31,7 @@ def announcement(timer: Timer) -> str:
     return f"Your {title(timer)} timer is done."
 
 
-def running(state: State, now: datetime, kind: str = "timer") -> tuple[Timer, ...]:
+def running(state: State, now: datetime, kind: Kind = "timer") -> tuple[Timer, ...]:
     """Those of this kind that still run at `now`; the next one to end comes first."""
     still = (timer for timer in state.timers if timer.due > now and timer.kind == kind)
     return tuple(sorted(still, key=lambda timer: timer.due))
@@ -62,7 +61,7 @@ def answer_left(request: Request) -> SkillAnswer:
     """Says how much time is left on each timer."""
     timers = running(request.state, request.now)
     if not timers:
-        return SkillAnswer("There is no timer running.")
+        return SkillAnswer(_NONE["timer"])
     left = [(timer, say_seconds((timer.due - request.now).total_seconds())) for timer in timers]
     if len(left) == 1:
         text = left[0][1]
@@ -74,7 +73,7 @@ def answer_count(request: Request) -> SkillAnswer:
     """Says which timers are running."""
     timers = running(request.state, request.now)
     if not timers:
-        return SkillAnswer("There is no timer running.")
+        return SkillAnswer(_NONE["timer"])
     if len(timers) == 1:
         return SkillAnswer(f"You have 1 timer, for {timers[0].length}.")
     return SkillAnswer(f"You have {len(timers)} timers: {', '.join(title(timer) for timer in timers)}.")
@@ -85,7 +84,7 @@ def answer_cancel(request: Request) -> SkillAnswer:
     timers = running(request.state, request.now)
     duration, name = request.get("duration", Duration), request.get("name", str)
     if not timers:
-        return SkillAnswer("There is no timer running.")
+        return SkillAnswer(_NONE["timer"])
     chosen = timers
     if duration is not None or name is not None:
         length = duration.seconds if duration else None
@@ -111,21 +110,20 @@ def answer_cancel_it(request: Request) -> SkillAnswer | None:
     return SkillAnswer(text, without(request.state, (newest,)), cancelled=(newest,))
 
 
-def answer_cancel_all(request: Request) -> SkillAnswer:
-    """Cancels every timer."""
-    timers = running(request.state, request.now)
-    if not timers:
-        return SkillAnswer("There is no timer running.")
-    text = "Timer cancelled." if len(timers) == 1 else f"All {len(timers)} timers cancelled."
-    return SkillAnswer(text, without(request.state, timers), cancelled=timers)
+def cancel_all(kind: Kind) -> Callable[[Request], SkillAnswer]:
+    """An answer function that cancels every timer, alarm or reminder."""
+
+    def answer(request: Request) -> SkillAnswer:
+        gone = running(request.state, request.now, kind)
+        if not gone:
+            return SkillAnswer(_NONE[kind])
+        text = f"{kind.capitalize()} cancelled." if len(gone) == 1 else f"All {len(gone)} {kind}s cancelled."
+        return SkillAnswer(text, without(request.state, gone), cancelled=gone)
+
+    return answer
 
 
-def sample_name(rng: random.Random) -> str:
-    """A timer's name."""
-    return rng.choice(TIMER_NAMES)
-
-
-TIMER_NAME = SlotKind("name", "(?:" + "|".join(TIMER_NAMES) + ") ", lambda words: words, sample_name)
+TIMER_NAME = SlotKind("name", f"(?:{'|'.join(TIMER_NAMES)}) ", str, lambda rng: rng.choice(TIMER_NAMES))
 SKILLS = [
     Skill(
         "timer",
@@ -203,7 +201,7 @@ SKILLS = [
             "(cancel|stop|delete|clear|remove) (all|every) [of] [the|my] (timers|timer)",
             "(cancel|stop|delete|clear) (the|my|both) timers",
         ],
-        answer_cancel_all,
+        cancel_all("timer"),
     ),
     Skill(
         "timer cancel",
@@ -212,5 +210,5 @@ SKILLS = [
         [DURATION, TIMER_NAME],
         awaited=AWAITING_CHOICE,
     ),
-    Skill("timer cancel", ["[cancel] (all|both|everything) [of them]"], answer_cancel_all, awaited=AWAITING_CHOICE),
+    Skill("timer cancel", ["[cancel] (all|both|everything) [of them]"], cancel_all("timer"), awaited=AWAITING_CHOICE),
 ]

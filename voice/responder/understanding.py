@@ -47,20 +47,15 @@ class Match:
 
 
 class Grammar:
-    """Skills and their templates, indexed by first word."""
+    """Skills and their templates."""
 
     def __init__(self, skills: Sequence[Skill]) -> None:
         self.entries = [(skill, template) for skill in skills for template in skill.compiled()]
-        self._by_word: dict[str, list[tuple[int, Skill, Template]]] = {}
-        for order, (skill, template) in enumerate(self.entries):
-            for word in template.first_words:
-                self._by_word.setdefault(word, []).append((order, skill, template))
 
     def matches(self, text: str, awaiting: str | None) -> Iterator[Match]:
         """The matches of normalised `text`, best first; `awaiting` is what the last answer asked for."""
         for reading in readings(text):
-            starting = self._by_word.get(reading.first_word, []) + self._by_word.get("", [])
-            for _, skill, template in sorted(starting, key=lambda entry: entry[0]):
+            for skill, template in self.entries:
                 if skill.awaited is not None and skill.awaited != awaiting or not admits(skill, reading):
                     continue
                 slots = template.match(reading.text)

@@ -117,11 +117,6 @@ class Reading:
     stray: bool
     stray_end: bool
 
-    @property
-    def first_word(self) -> str:
-        """Its first word."""
-        return self.text.partition(" ")[0]
-
 
 def readings(text: str) -> Iterator[Reading]:
     """The parts of normalised `text` that may be the request, the least doubtful first."""

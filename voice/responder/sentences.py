@@ -6,7 +6,6 @@ from functools import cache
 
 from voice.responder.language.grammar import Template
 from voice.responder.language.numbers import spell_number
-from voice.responder.language.vocabulary import COMMON_WORDS, words
 from voice.responder.skills.skill import Skill
 from voice.responder.understanding import grammar, last_grammar
 
@@ -14,10 +13,10 @@ SENTENCES_PER_SHARE = 50
 """Number of sentences for a skill whose share is 1."""
 _SEED = 20
 _IMPERATIVE = frozenset(
-    words(
+    (
         "set start tell count convert spell repeat remember cancel give add multiply calculate say "
         "remind wake put remove"
-    )
+    ).split()
 )
 
 
@@ -25,7 +24,7 @@ def domain_sentences() -> list[str]:
     """Several thousand sentences as a recogniser writes them: lower case, no punctuation, numbers in words.
 
     The list is always the same. Frequent requests occur more often, so that word counts give sensible probabilities.
-    Every template, every number up to 100 and every common word to spell occurs at least once.
+    Every template and every number up to 100 occurs at least once.
     """
     return list(_sentences())
 
@@ -47,7 +46,7 @@ def _sentences() -> tuple[str, ...]:
             choice = index if index < len(entries) else min(int(rng.expovariate(3 / len(entries))), len(entries) - 1)
             filled = skill.fill(rng) if skill.fill else {}
             sentences.append(spoken(entries[choice][1].sample(rng, filled), rng))
-    return tuple([*sentences, *_every_number(rng), *_every_word()])
+    return tuple([*sentences, *_every_number(rng)])
 
 
 def spoken(sentence: str, rng: random.Random) -> str:
@@ -82,8 +81,3 @@ def _every_number(rng: random.Random) -> list[str]:
             sentences.append(f"convert {value} {rng.choice(_CONVERSIONS)}")
             sentences.append(f"what is {value} degrees {rng.choice(_SCALES)}")
     return sentences
-
-
-def _every_word() -> list[str]:
-    """Requests to spell each common word."""
-    return [f"{head} {word}" for word in COMMON_WORDS for head in ("spell", "how do you spell")]

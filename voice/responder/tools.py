@@ -17,16 +17,15 @@ from voice.errors import ConfigurationError
 from voice.llm.tools.tool import TookTooLongError, Tool, Traits, run, traits_of
 from voice.responder.language.numbers import spell_number
 from voice.responder.language.transcript import normalise
-from voice.responder.language.vocabulary import words
 
 log = logging.getLogger(__name__)
 # Words around a tool's name that do not belong to its argument.
 _FRAME = frozenset(
-    words(
+    (
         "a an the is are was were do does did i me my you your to of in on at for with it its that this what where "
         "when who which how and about tell give show get find look up check please can could would will want need know "
         "now run call use"
-    )
+    ).split()
 )
 
 
@@ -178,7 +177,7 @@ class ToolBox:
             name = getattr(tool, "__name__", "")
             if not callable(tool) or not name.isidentifier():
                 raise ConfigurationError(f"A tool must be a named function, to be called by name; {tool!r} is not.")
-            title = words(name.lower().replace("_", " "))
+            title = tuple(name.lower().replace("_", " ").split())
             if not title or title in self._tools:
                 raise ConfigurationError(f"Two tools are called {name}; the responder distinguishes tools by name.")
             self._tools[title] = _Known(tool, takes_text(tool, name), Choices(choices_of(tool)))

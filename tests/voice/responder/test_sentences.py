@@ -5,7 +5,6 @@ import pytest
 
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
 from voice.responder.language.numbers import spell_number
-from voice.responder.language.vocabulary import COMMON_WORDS
 from voice.responder.sentences import domain_sentences
 from voice.responder.understanding import LAST_SKILLS, SKILLS
 
@@ -40,11 +39,9 @@ def test_sentences_are_written_as_a_recogniser_writes() -> None:
     assert odd == []
 
 
-def test_all_numbers_and_all_words_to_spell_occur() -> None:
+def test_all_numbers_occur() -> None:
     text = " ".join(domain_sentences())
     assert all(f" {spell_number(number)} " in text for number in range(1, 101))
-    assert len(COMMON_WORDS) >= 400
-    assert set(COMMON_WORDS) <= set(text.split())
 
 
 def test_common_requests_outnumber_rare_ones() -> None:

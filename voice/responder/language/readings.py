@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from voice.responder.language.vocabulary import words
 
 # Openings that are not part of the request.
 _LEAD_INS = (
@@ -90,10 +89,10 @@ _STRAY_END = re.compile(r"(?<!\S)(?:the|a|an|and|oh|huh|it|he|of|but) $")
 _REASON = re.compile(r"(?<= )(?:because|since|so that|so i|while i|before i|until i|when i|for my|for the) .*$")
 # After one of these words, a request is mentioned, asked about or forbidden, but not made.
 _REPORTING = frozenset(
-    words(
+    (
         "not don't dont do did does didn't doesn't never won't can't cannot no why who whom whose how when where which "
         "can could would should will if because unless until before after said says say told asked to remember repeat"
-    )
+    ).split()
 )
 MOST_WORDS = 40
 """The longest request, in words: twenty seconds of speech. A message may be much longer, and is no request then."""

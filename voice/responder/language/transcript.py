@@ -2,8 +2,6 @@
 
 import re
 
-from voice.responder.language.vocabulary import words
-
 _SYMBOLS = [
     (re.compile(r"[’`´]"), "'"),
     (re.compile(r"(\d),(?=\d{3}\b)"), r"\1"),
@@ -59,7 +57,7 @@ _SPELLINGS = {
     "kyiv": "kiev",
 }
 _SPELLING = re.compile(r"\b(?:" + "|".join(sorted(_SPELLINGS, key=len, reverse=True)) + r")\b")
-_HESITATIONS = frozenset(words("um uh uhm umm er erm ah hm hmm mm mhm"))
+_HESITATIONS = frozenset("um uh uhm umm er erm ah hm hmm mm mhm".split())
 
 
 def normalise(text: str) -> str:

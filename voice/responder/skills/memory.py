@@ -1,8 +1,36 @@
 """Remembers facts for the user during a call, and finds them by the words of a question."""
 
-from voice.responder.language.facts import FACT, FACT_NAME, THING, has_verb, recall, subject
+import random
+import re
+
+from voice.responder.language.grammar import SlotKind
 from voice.responder.language.phrasing import other_side, sentence
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
+
+_VERBS = re.compile(r" (?:is|are|was|were|am|has|have|starts|ends|likes|like|lives|live|works) ")
+_EMPTY = frozenset(
+    (
+        "a an the is are was were am be do does did i me my mine you your to of in on at for with it its that this "
+        "what where when who which how and about have has had we our tell know put place said say called there"
+    ).split()
+)
+_STEM = re.compile(r"(?:ing|ed|es|s|e)$")
+
+
+def stems(text: str) -> set[str]:
+    """The meaningful words without their endings: "where did i park" and "i parked" share "park"."""
+    return {_STEM.sub("", word.removesuffix("'s")) or word for word in text.lower().split() if word not in _EMPTY}
+
+
+def subject(fact: str) -> str:
+    """What a fact is about: the words before its verb, or all words."""
+    return _VERBS.split(fact, maxsplit=1)[0]
+
+
+def recall(facts: tuple[str, ...], question: str) -> list[str]:
+    """The facts that contain every meaningful word of the question, newest first."""
+    wanted = stems(question)
+    return [fact for fact in reversed(facts) if wanted and wanted <= stems(fact)]
 
 
 def say_fact(fact: str) -> str:
@@ -51,9 +79,8 @@ def answer_forget(request: Request) -> SkillAnswer:
     gone = recall(facts, thing) if thing else list(facts[-1:])
     if not gone:
         return SkillAnswer("I do not remember anything of the kind.")
-    return SkillAnswer(
-        "Okay, I have forgotten that.", request.state.but(facts=tuple(f for f in facts if f not in gone))
-    )
+    left = tuple(fact for fact in facts if fact not in gone)
+    return SkillAnswer("Okay, I have forgotten that.", request.state.but(facts=left))
 
 
 def answer_forget_all(request: Request) -> SkillAnswer:
@@ -61,6 +88,36 @@ def answer_forget_all(request: Request) -> SkillAnswer:
     return SkillAnswer("Okay, I have forgotten everything.", request.state.but(facts=()))
 
 
+_SUBJECTS = ("car", "keys", "wallet", "phone", "passport", "bike", "umbrella", "bag", "glasses", "suitcase", "ticket")
+_PLACES = (
+    "on level three", "in the kitchen", "on the table", "in the garage", "in my bag", "under the desk", "on level two",
+    "in the office", "on the second floor", "in the drawer", "at home", "by the door", "in my room", "on level five",
+)  # fmt: skip
+_EVENTS = ("appointment", "meeting", "meeting with the doctor", "flight", "train", "interview", "birthday", "exam")
+_TIMES = (
+    "at three", "on monday", "at nine tomorrow", "on friday", "at noon", "at half past four", "on saturday evening",
+    "tomorrow morning", "on tuesday", "on wednesday afternoon", "next thursday", "on sunday", "on monday morning",
+)  # fmt: skip
+_FACTS = (
+    "my favorite color is blue", "my dog is called max", "my sister is called anna", "my room number is twelve",
+    "i parked on level four", "i need to buy milk", "i have to call my mother", "the code is one two three four",
+)  # fmt: skip
+
+
+def sample_fact(rng: random.Random) -> str:
+    """Something people ask to remember."""
+    thing = rng.choice(_SUBJECTS)
+    place = f"my {thing} {'are' if thing in ('keys', 'glasses') else 'is'} {rng.choice(_PLACES)}"
+    event = f"{rng.choice(('my', 'the'))} {rng.choice(_EVENTS)} is {rng.choice(_TIMES)}"
+    return rng.choices([place, event, rng.choice(_FACTS)], [40, 30, 30])[0]
+
+
+_NO_NAME = "not|the|a|in|on|is|going|very|so|fine|good|back|later|when|if|at|tomorrow|again"
+FACT = SlotKind("fact", r"(?!when |what |how |where |that )(?:\S+ ){2,40}", str, sample_fact)
+THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice([*_SUBJECTS, *_EVENTS, "name"]))
+NAME = SlotKind(
+    "name", rf"(?!(?:{_NO_NAME}) )[a-z][a-z'-]+ ", str, lambda rng: rng.choice(["anna", "peter", "mary", "john", "kate"])
+)
 SKILLS = [
     Skill(
         "remember",
@@ -72,18 +129,11 @@ SKILLS = [
         answer_remember,
         [FACT],
         whole=False,
-        may_end=lambda slots: has_verb(str(slots["fact"])),
+        may_end=lambda slots: _VERBS.search(str(slots["fact"])) is not None,
         distinct=False,
         share=5,
     ),
-    Skill(
-        "remember",
-        ["my name is <name>", "[you can] call me <name>"],
-        answer_name,
-        [FACT_NAME],
-        distinct=False,
-        share=2,
-    ),
+    Skill("remember", ["my name is <name>", "[you can] call me <name>"], answer_name, [NAME], distinct=False),
     Skill(
         "recall",
         [
@@ -97,12 +147,7 @@ SKILLS = [
         answer_all,
         share=3,
     ),
-    Skill(
-        "forget",
-        ["forget (everything|all) [you know|i said|of it]", "(clear|erase|delete) your memory"],
-        answer_forget_all,
-        share=1.5,
-    ),
+    Skill("forget", ["forget (everything|all) [you know|i said|of it]"], answer_forget_all),
     Skill(
         "forget",
         ["forget (that|the last one|what i said)", "forget [about] my <thing>", "forget where my <thing> (is|are)"],
@@ -115,7 +160,6 @@ SKILLS = [
         [
             "(where|what|when|who) (is|are|was|were) <thing>",
             "(where|what|when|who|how) (did|am|was|do|have) i <thing>",
-            "(what|which) <thing> do i have",
             "[do you (know|remember)] (where|what|when|who) <thing> (is|are)",
             "do you remember <thing>",
             "what do you (know|remember) about <thing>",

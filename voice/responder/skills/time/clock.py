@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from voice.responder.language.facts import THING
 from voice.responder.language.time.clock_times import say_time
 from voice.responder.language.time.dates import say_date
 from voice.responder.language.time.durations import DURATION, Duration
 from voice.responder.language.time.places import PLACE, say_place, zone_of
+from voice.responder.skills.memory import THING
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 

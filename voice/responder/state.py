@@ -2,15 +2,12 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
-
-
-Kind = Literal["timer", "alarm", "reminder"]
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """A running timer, or an alarm or a reminder at a time of day.
+    """A running timer or reminder.
 
     Parameters:
         number: counts the call's timers from 1 in the order they were started.
@@ -18,8 +15,7 @@ class Timer:
         length: the length in words, as answers give it ("10 seconds").
         due: when it ends, local time.
         name: what the user calls it ("pasta"), or None.
-        kind: which of them it is.
-        task: what a reminder is about ("to call your mother"), from the responder's side.
+        task: what a reminder is about ("to call your mother"), from the responder's side; None for a timer.
     """
 
     number: int
@@ -27,7 +23,6 @@ class Timer:
     length: str
     due: datetime
     name: str | None = None
-    kind: Kind = "timer"
     task: str | None = None
 
 

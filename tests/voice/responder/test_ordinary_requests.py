@@ -72,14 +72,13 @@ def test_a_reminder_without_a_time_asks_for_it() -> None:
     assert responder.reply("what are my reminders", NOW).text == "You have no reminders."
 
 
-def test_an_alarm_is_no_timer() -> None:
+def test_a_reminder_is_no_timer() -> None:
     responder = Responder()
-    alarm = responder.reply("set an alarm for five", NOW).timer
-    assert alarm is not None
+    responder.reply("remind me to call anna at five", NOW)
     assert responder.reply("cancel the timer", NOW).text == "There is no timer running."
-    assert responder.reply("do i have any alarms", NOW).text == ("You have 1 alarm, for 5 o'clock in the afternoon.")
-    assert responder.finish(alarm) == "It is 5 o'clock in the afternoon. This is your alarm."
-    assert responder.reply("set an alarm for four in the afternoon today", NOW).text == "That time has already passed."
+    late = responder.reply("remind me to call anna at four in the afternoon today", NOW)
+    assert late.text == "That time has already passed."
+    assert responder.reply("cancel that", NOW).text == "Reminder cancelled."
 
 
 def test_a_list_keeps_each_thing_once() -> None:

@@ -70,7 +70,7 @@ SKILLS = [
             "who can help me",
         ],
         says(
-            f"I can {ABILITIES}; I also set alarms and reminders, keep lists, and count days and numbers."
+            f"I can {ABILITIES}; I also set reminders, keep lists, and count days and numbers."
         ),
         share=2,
     ),

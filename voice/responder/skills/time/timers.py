@@ -1,20 +1,19 @@
 """Starts, reports and cancels timers. Here a timer is a value with a due time; the service waits for it."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import SPOKEN_NUMBER
 from voice.responder.language.time.durations import DURATION, Duration, attributive, say_seconds
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
-from voice.responder.state import Kind, State, Timer
+from voice.responder.state import State, Timer
 
-TIMER_NAMES = (
+NAMES = (
     "pasta", "egg", "tea", "pizza", "laundry", "rice", "coffee", "oven", "cake", "bread", "workout", "meeting", "nap",
 )  # fmt: skip
-_NONE = {"timer": "There is no timer running.", "alarm": "No alarm is set.", "reminder": "You have no reminders."}
 AWAITING_LENGTH = "timer length"
 AWAITING_CHOICE = "timer choice"
+NONE_RUNNING = "There is no timer running."
 
 
 def title(timer: Timer) -> str:
@@ -24,16 +23,12 @@ def title(timer: Timer) -> str:
 
 def announcement(timer: Timer) -> str:
     """The announcement when the timer runs out."""
-    if timer.kind == "alarm":
-        return f"It is {timer.length}. This is your alarm."
-    if timer.kind == "reminder":
-        return f"You asked me to remind you {timer.task}."
-    return f"Your {title(timer)} timer is done."
+    return f"You asked me to remind you {timer.task}." if timer.task else f"Your {title(timer)} timer is done."
 
 
-def running(state: State, now: datetime, kind: Kind = "timer") -> tuple[Timer, ...]:
-    """Those of this kind that still run at `now`; the next one to end comes first."""
-    still = (timer for timer in state.timers if timer.due > now and timer.kind == kind)
+def running(state: State, now: datetime, *, reminders: bool = False) -> tuple[Timer, ...]:
+    """The timers, or the reminders, that still run at `now`; the next one to end comes first."""
+    still = (timer for timer in state.timers if timer.due > now and (timer.task is not None) == reminders)
     return tuple(sorted(still, key=lambda timer: timer.due))
 
 
@@ -60,23 +55,19 @@ def ask_length(request: Request) -> SkillAnswer:
 def answer_left(request: Request) -> SkillAnswer:
     """Says how much time is left on each timer."""
     timers = running(request.state, request.now)
-    if not timers:
-        return SkillAnswer(_NONE["timer"])
-    left = [(timer, say_seconds((timer.due - request.now).total_seconds())) for timer in timers]
+    left = [(title(timer), say_seconds((timer.due - request.now).total_seconds())) for timer in timers]
     if len(left) == 1:
         text = left[0][1]
         return SkillAnswer(f"There {'is' if text.startswith(('1 ', 'less')) else 'are'} {text} left on the timer.")
-    return SkillAnswer(" ".join(f"Your {title(timer)} timer has {text} left." for timer, text in left))
+    return SkillAnswer(" ".join(f"Your {name} timer has {text} left." for name, text in left) or NONE_RUNNING)
 
 
 def answer_count(request: Request) -> SkillAnswer:
     """Says which timers are running."""
     timers = running(request.state, request.now)
-    if not timers:
-        return SkillAnswer(_NONE["timer"])
-    if len(timers) == 1:
-        return SkillAnswer(f"You have 1 timer, for {timers[0].length}.")
-    return SkillAnswer(f"You have {len(timers)} timers: {', '.join(title(timer) for timer in timers)}.")
+    if len(timers) > 1:
+        return SkillAnswer(f"You have {len(timers)} timers: {', '.join(map(title, timers))}.")
+    return SkillAnswer(f"You have 1 timer, for {timers[0].length}." if timers else NONE_RUNNING)
 
 
 def answer_cancel(request: Request) -> SkillAnswer:
@@ -84,62 +75,56 @@ def answer_cancel(request: Request) -> SkillAnswer:
     timers = running(request.state, request.now)
     duration, name = request.get("duration", Duration), request.get("name", str)
     if not timers:
-        return SkillAnswer(_NONE["timer"])
-    chosen = timers
-    if duration is not None or name is not None:
-        length = duration.seconds if duration else None
-        chosen = tuple(timer for timer in timers if timer.seconds == length or (name and timer.name == name))[:1]
-        if not chosen:
-            wanted = name or attributive(duration.text if duration else "")
-            return SkillAnswer(f"There is no {wanted} timer running.")
-    if len(chosen) > 1:
-        names = ", ".join(title(timer) for timer in chosen)
+        return SkillAnswer(NONE_RUNNING)
+    if duration or name:
+        named = [timer for timer in timers if (timer.name == name if name else timer.length == duration.text)]
+        if not named:
+            return SkillAnswer(f"There is no {name or attributive(duration.text)} timer running.")
+        timers = named[0],
+    if len(timers) > 1:
         state = request.state.but(awaiting=AWAITING_CHOICE)
-        return SkillAnswer(f"You have {len(chosen)} timers: {names}. Which one should I cancel?", state)
-    return SkillAnswer("Timer cancelled.", without(request.state, chosen), cancelled=chosen)
+        names = ", ".join(map(title, timers))
+        return SkillAnswer(f"You have {len(timers)} timers: {names}. Which one should I cancel?", state)
+    return SkillAnswer("Timer cancelled.", without(request.state, timers), cancelled=timers)
 
 
 def answer_cancel_it(request: Request) -> SkillAnswer | None:
-    """Cancels the newest timer, alarm or reminder; None if none runs: "cancel that" then means something else."""
+    """Cancels the newest timer or reminder; None if none runs: "cancel that" then means something else."""
     waiting = [timer for timer in request.state.timers if timer.due > request.now]
     if not waiting:
         return None
     newest = max(waiting, key=lambda timer: timer.number)
-    only = newest.kind != "timer" or len(running(request.state, request.now)) == 1
-    text = f"{newest.kind.capitalize()} cancelled." if only else f"Your {title(newest)} timer is cancelled."
+    if newest.task:
+        text = "Reminder cancelled."
+    else:
+        only = len(running(request.state, request.now)) == 1
+        text = "Timer cancelled." if only else f"Your {title(newest)} timer is cancelled."
     return SkillAnswer(text, without(request.state, (newest,)), cancelled=(newest,))
 
 
-def cancel_all(kind: Kind) -> Callable[[Request], SkillAnswer]:
-    """An answer function that cancels every timer, alarm or reminder."""
-
-    def answer(request: Request) -> SkillAnswer:
-        gone = running(request.state, request.now, kind)
-        if not gone:
-            return SkillAnswer(_NONE[kind])
-        text = f"{kind.capitalize()} cancelled." if len(gone) == 1 else f"All {len(gone)} {kind}s cancelled."
-        return SkillAnswer(text, without(request.state, gone), cancelled=gone)
-
-    return answer
+def answer_cancel_all(request: Request) -> SkillAnswer:
+    """Cancels every timer."""
+    timers = running(request.state, request.now)
+    if not timers:
+        return SkillAnswer(NONE_RUNNING)
+    text = "Timer cancelled." if len(timers) == 1 else f"All {len(timers)} timers cancelled."
+    return SkillAnswer(text, without(request.state, timers), cancelled=timers)
 
 
-TIMER_NAME = SlotKind("name", f"(?:{'|'.join(TIMER_NAMES)}) ", str, lambda rng: rng.choice(TIMER_NAMES))
+NAME = SlotKind("name", f"(?:{'|'.join(NAMES)}) ", str, lambda rng: rng.choice(NAMES))
 SKILLS = [
     Skill(
         "timer",
         [
-            "(set|start|make|create|put on|give me) [a|another] timer (for|of) <duration>",
+            "(set|start|make|create|put on|give me) [a|another|the] timer (for|of|to) <duration> [from now]",
             "(set|start|make|create|give me) [a] <duration> timer",
             "[a] timer for <duration>",
             "<duration> timer",
-            "(set|start) [a] timer to <duration>",
-            "set the timer for <duration>",
-            "set a timer for <duration> from now",
             "(set|start) a <name> timer (for|of) <duration>",
             "(wake me up|remind me|alert me) in <duration>",
         ],
         answer_set,
-        [DURATION, TIMER_NAME],
+        [DURATION, NAME],
         share=9,
     ),
     Skill(
@@ -156,11 +141,9 @@ SKILLS = [
         [
             "how (long|much time|much) is left [on (the|my) timer]",
             "how (long|much time) (has|does) (the|my) timer (left|have left|have)",
-            "how much (time is left|longer) on (the|my) timer",
             "how (long|much time) (is there|do i have) left [on the timer]",
             "how (long|much time) (until|before) (the|my) timer (ends|is done|goes off|rings)",
             "when does (the|my) timer (end|go off)",
-            "how (long|much time) (the|my) timer has left",
             "what is left on (the|my) timer",
             "(check|how is) (the|my) timer",
             "how much time is (left|remaining)",
@@ -174,10 +157,8 @@ SKILLS = [
         "timer count",
         [
             "(what|which|how many) timers (do i have|are running|are set|are there)",
-            "(list|show|read) (the|my) timers",
+            "(list|show|read|what are) (the|my) timers",
             "is (there a|the) timer [still] (running|set)",
-            "do i have (a timer|any timers)",
-            "what are my timers",
         ],
         answer_count,
     ),
@@ -186,12 +167,11 @@ SKILLS = [
         [
             "(cancel|stop|delete|remove|turn off|end|clear) (the|my|that|this) timer",
             "(cancel|stop|delete|turn off) timer",
-            "(cancel|stop|delete) (the|my) <name> timer",
-            "(cancel|stop|delete|remove) (the|my) <duration> timer",
+            "(cancel|stop|delete) (the|my) (<name>|<duration>) timer",
             "turn (the|my) timer off",
         ],
         answer_cancel,
-        [DURATION, TIMER_NAME],
+        [DURATION, NAME],
         share=3,
     ),
     Skill("timer cancel", ["cancel [it|that]"], answer_cancel_it),
@@ -201,14 +181,14 @@ SKILLS = [
             "(cancel|stop|delete|clear|remove) (all|every) [of] [the|my] (timers|timer)",
             "(cancel|stop|delete|clear) (the|my|both) timers",
         ],
-        cancel_all("timer"),
+        answer_cancel_all,
     ),
     Skill(
         "timer cancel",
         ["[cancel|stop] [the] (<name>|<duration>) [timer|one]"],
         answer_cancel,
-        [DURATION, TIMER_NAME],
+        [DURATION, NAME],
         awaited=AWAITING_CHOICE,
     ),
-    Skill("timer cancel", ["[cancel] (all|both|everything) [of them]"], cancel_all("timer"), awaited=AWAITING_CHOICE),
+    Skill("timer cancel", ["[cancel] (all|both|everything) [of them]"], answer_cancel_all, awaited=AWAITING_CHOICE),
 ]

@@ -60,12 +60,12 @@ class SphinxRecogniser:
         """Build the language model (once a machine and set of names) and load the spare worker."""
         from voice.asr.sphinx.language_model import build_language_model
         from voice.asr.sphinx.pool import SphinxPool
-        from voice.responder.source_digest import source_digest
+        from voice.responder.sentences import edition
 
         weight = self._asr.domain_weight
         model = await asyncio.to_thread(
             lambda: build_language_model(
-                lambda: _domain_sentences(names), edition=_edition(source_digest(), names), domain_weight=weight
+                lambda: _domain_sentences(names), edition=_edition(edition(), names), domain_weight=weight
             )
         )
         self._pool = SphinxPool(language_model=model)

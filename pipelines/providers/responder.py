@@ -68,7 +68,7 @@ class ResponderModels:
 
     def whole_request(self, text: str) -> bool | None:
         """Whether one of its skills takes the whole of it, or would if more words came."""
-        from voice.responder.beginnings import is_beginning
+        from voice.responder.sentences import is_beginning
         from voice.responder.understanding import parses
 
         return True if parses(text) else False if is_beginning(text) else None
@@ -83,7 +83,7 @@ class ResponderModels:
         """Nothing to release."""
 
     def _rehearse(self) -> None:
-        from voice.responder.beginnings import beginnings
+        from voice.responder.sentences import beginnings
         from voice.responder.understanding import grammar, last_grammar
 
         self.service(tools=())

@@ -20,13 +20,12 @@ from voice.responder.language.transcript import normalise
 
 log = logging.getLogger(__name__)
 # Words around a tool's name that do not belong to its argument.
-_FRAME = frozenset(
-    (
-        "a an the is are was were do does did i me my you your to of in on at for with it its that this what where "
-        "when who which how and about tell give show get find look up check please can could would will want need know "
-        "now run call use"
-    ).split()
-)
+_FRAME = frozenset((
+    "a", "an", "the", "is", "are", "was", "were", "do", "does", "did", "i", "me", "my", "you", "your", "to", "of",
+    "in", "on", "at", "for", "with", "it", "its", "that", "this", "what", "where", "when", "who", "which", "how",
+    "and", "about", "tell", "give", "show", "get", "find", "look", "up", "check", "please", "can", "could", "would",
+    "will", "want", "need", "know", "now", "run", "call", "use",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

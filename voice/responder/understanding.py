@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from voice.responder.language.grammar import Template
 from voice.responder.language.readings import Reading, readings
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import (
@@ -50,17 +49,18 @@ class Grammar:
     """Skills and their templates."""
 
     def __init__(self, skills: Sequence[Skill]) -> None:
-        self.entries = [(skill, template) for skill in skills for template in skill.compiled()]
+        self.skills = [(skill, skill.compiled()) for skill in skills]
 
     def matches(self, text: str, awaiting: str | None) -> Iterator[Match]:
         """The matches of normalised `text`, best first; `awaiting` is what the last answer asked for."""
         for reading in readings(text):
-            for skill, template in self.entries:
-                if skill.awaited is not None and skill.awaited != awaiting or not admits(skill, reading):
+            for skill, templates in self.skills:
+                if skill.awaited not in (None, awaiting) or not admits(skill, reading):
                     continue
-                slots = template.match(reading.text)
-                if slots is not None:
-                    yield Match(skill, slots, skill.whole and not reading.stray_end)
+                for template in templates:
+                    slots = template.match(reading.text)
+                    if slots is not None:
+                        yield Match(skill, slots, skill.whole and not reading.stray_end)
 
 
 def admits(skill: Skill, reading: Reading) -> bool:

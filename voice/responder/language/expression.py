@@ -27,7 +27,7 @@ class Undefined(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SumResult:
-    """A sum in words and its exact value, perhaps in a currency ("dollars"), or the sentence to say instead of a value."""
+    """A sum in words and its exact value, perhaps in a currency ("dollars"), or the sentence to say instead."""
 
     text: str
     value: Fraction | None

@@ -8,92 +8,29 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-
 # Openings that are not part of the request.
 _LEAD_INS = (
-    "please",
-    "hey",
-    "hi",
-    "hello",
-    "hello there",
-    "hi there",
-    "hey there",
-    "okay",
-    "ok",
-    "so",
-    "well",
-    "and",
-    "now",
-    "then",
-    "yes",
-    "yeah",
-    "no",
-    "oh",
-    "all right",
-    "alright",
-    "right",
-    "thanks",
-    "thank you",
-    "actually",
-    "just",
-    "also",
-    "sorry",
-    "excuse me",
-    "computer",
-    "turnaround",
-    "turn around",
-    "good morning",
-    "good afternoon",
-    "good evening",
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "can you tell me",
-    "could you tell me",
-    "do you know",
-    "do you happen to know",
-    "tell me",
-    "let me know",
-    "i want to know",
-    "i would like to know",
-    "i'd like to know",
-    "i wonder",
-    "i was wondering",
-    "i want you to",
-    "i need you to",
-    "i would like you to",
-    "i'd like you to",
-    "can i ask you",
-    "may i ask",
-    "may i ask you",
-    "can i",
-    "could i",
-    "may i",
-    "i want to",
-    "i would like to",
-    "i'd like to",
-    "i need to",
-    "let us",
-    "let's",
-    "go ahead and",
-    "help me",
-    "quick question",
-    "one more question",
-    "one more thing",
-    "okay then",
-)
+    "please", "hey", "hi", "hello", "hello there", "hi there", "hey there", "okay", "ok", "so", "well", "and", "now",
+    "then", "yes", "yeah", "no", "oh", "all right", "alright", "right", "thanks", "thank you", "actually", "just",
+    "also", "sorry", "excuse me", "computer", "turnaround", "turn around", "good morning", "good afternoon",
+    "good evening", "can you", "could you", "would you", "will you", "can you tell me", "could you tell me",
+    "do you know", "do you happen to know", "tell me", "let me know", "i want to know", "i would like to know",
+    "i'd like to know", "i wonder", "i was wondering", "i want you to", "i need you to", "i would like you to",
+    "i'd like you to", "can i ask you", "may i ask", "may i ask you", "can i", "could i", "may i", "i want to",
+    "i would like to", "i'd like to", "i need to", "let us", "let's", "go ahead and", "help me", "quick question",
+    "one more question", "one more thing", "okay then",
+)  # fmt: skip
 _LEAD_IN = re.compile(r"(?<!\S)(?:" + "|".join(sorted(_LEAD_INS, key=len, reverse=True)) + r") ")
 _COURTESY = re.compile(r"(?:(?:please|thanks|thank you|thank you very much|for me|right now|if you can|would you) )+$")
 _STRAY_END = re.compile(r"(?<!\S)(?:the|a|an|and|oh|huh|it|he|of|but) $")
 _REASON = re.compile(r"(?<= )(?:because|since|so that|so i|while i|before i|until i|when i|for my|for the) .*$")
 # After one of these words, a request is mentioned, asked about or forbidden, but not made.
-_REPORTING = frozenset(
-    (
-        "not don't dont do did does didn't doesn't never won't can't cannot no why who whom whose how when where which "
-        "can could would should will if because unless until before after said says say told asked to remember repeat"
-    ).split()
-)
+_REPORTING = frozenset((
+    "not", "don't", "dont", "do", "did", "does", "didn't", "doesn't", "never", "won't", "can't", "cannot", "no", "why",
+    "who", "whom", "whose", "how", "when", "where", "which", "can", "could", "would", "should", "will", "if",
+    "because", "unless", "until", "before", "after", "said", "says", "say", "told", "asked", "to", "remember",
+    "repeat",
+))  # fmt: skip
 MOST_WORDS = 40
 """The longest request, in words: twenty seconds of speech. A message may be much longer, and is no request then."""
 MOST_STRAY_WORDS_BEFORE = 4

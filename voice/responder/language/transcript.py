@@ -57,7 +57,9 @@ _SPELLINGS = {
     "kyiv": "kiev",
 }
 _SPELLING = re.compile(r"\b(?:" + "|".join(sorted(_SPELLINGS, key=len, reverse=True)) + r")\b")
-_HESITATIONS = frozenset("um uh uhm umm er erm ah hm hmm mm mhm".split())
+_HESITATIONS = frozenset((
+    "um", "uh", "uhm", "umm", "er", "erm", "ah", "hm", "hmm", "mm", "mhm",
+))  # fmt: skip
 
 
 def normalise(text: str) -> str:

@@ -8,12 +8,12 @@ from voice.responder.language.phrasing import other_side, sentence
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 _VERBS = re.compile(r" (?:is|are|was|were|am|has|have|starts|ends|likes|like|lives|live|works) ")
-_EMPTY = frozenset(
-    (
-        "a an the is are was were am be do does did i me my mine you your to of in on at for with it its that this "
-        "what where when who which how and about have has had we our tell know put place said say called there"
-    ).split()
-)
+_EMPTY = frozenset((
+    "a", "an", "the", "is", "are", "was", "were", "am", "be", "do", "does", "did", "i", "me", "my", "mine", "you",
+    "your", "to", "of", "in", "on", "at", "for", "with", "it", "its", "that", "this", "what", "where", "when", "who",
+    "which", "how", "and", "about", "have", "has", "had", "we", "our", "tell", "know", "put", "place", "said", "say",
+    "called", "there",
+))  # fmt: skip
 _STEM = re.compile(r"(?:ing|ed|es|s|e)$")
 
 
@@ -116,15 +116,18 @@ _NO_NAME = "not|the|a|in|on|is|going|very|so|fine|good|back|later|when|if|at|tom
 FACT = SlotKind("fact", r"(?!when |what |how |where |that )(?:\S+ ){2,40}", str, sample_fact)
 THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice([*_SUBJECTS, *_EVENTS, "name"]))
 NAME = SlotKind(
-    "name", rf"(?!(?:{_NO_NAME}) )[a-z][a-z'-]+ ", str, lambda rng: rng.choice(["anna", "peter", "mary", "john", "kate"])
+    "name",
+    rf"(?!(?:{_NO_NAME}) )[a-z][a-z'-]+ ",
+    str,
+    lambda rng: rng.choice(["anna", "peter", "mary", "john", "kate"]),
 )
 SKILLS = [
     Skill(
         "remember",
         [
-            "(remember|note|keep in mind|don't forget|make a note) that <fact>",
-            "do not forget [that] <fact>",
-            "(remember|don't forget) <fact>",
+            "remember that <fact>",
+            "(note|keep in mind|don't forget|do not forget|make a note) that <fact>",
+            "(remember|don't forget|do not forget) <fact>",
         ],
         answer_remember,
         [FACT],

@@ -56,7 +56,8 @@ SKILLS = [
     Skill(
         "count",
         [
-            "count (down|backwards|back) from <first:limit> [to <last:limit>]",
+            "count (down|backwards|back) from <first:limit> to <last:limit>",
+            "count (down|backwards|back) from <first:limit>",
             "count from <first:limit> (down|backwards)",
         ],
         answer_count,

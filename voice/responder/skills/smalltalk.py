@@ -23,7 +23,9 @@ SKILLS = [
         share=2,
     ),
     *(
-        Skill("hello", [f"good {part} [to you]"], says(f"Good {part}. How can I help you?"), whole=False, may_end=always)
+        Skill(
+            "hello", [f"good {part} [to you]"], says(f"Good {part}. How can I help you?"), whole=False, may_end=always
+        )
         for part in ("morning", "afternoon", "evening")
     ),
     Skill(
@@ -69,9 +71,7 @@ SKILLS = [
             "what you can do",
             "who can help me",
         ],
-        says(
-            f"I can {ABILITIES}; I also set reminders, keep lists, and count days and numbers."
-        ),
+        says(f"I can {ABILITIES}; I also set reminders, keep lists, and count days and numbers."),
         share=2,
     ),
     Skill(

@@ -63,7 +63,7 @@ def ordinal(number: int) -> str:
 _DAYS_OF_MONTH = {
     said: number
     for number in range(1, 32)
-    for said in (ordinal(number), spell_number(number), str(number), *(f"{number} {end}" for end in ("st", "nd", "rd", "th")))
+    for said in (ordinal(number), spell_number(number), *(f"{number}{end}" for end in ("", " st", " nd", " rd", " th")))
 }
 _NAMED = {
     "today": Day(offset=0),
@@ -90,7 +90,7 @@ PATTERN = numbers_and([*MONTHS, *" ".join([*_NAMED, *_DAYS_OF_MONTH]).split(), "
 
 def parse_day(words: str) -> Day | None:
     """The day that `words` name; None for anything else, such as 31 April."""
-    words = words.removeprefix("on ")
+    words = words.removeprefix("on ").removesuffix(" this year")
     found = _DATE.fullmatch(words)
     if found is None:
         return _NAMED.get(words)

@@ -34,7 +34,9 @@ def answer_date(request: Request) -> SkillAnswer | None:
     day = named.after(request.now.date())
     if day is None:
         return None
-    return SkillAnswer(f"{named.name} is on {say_date(day)}, {day.year}." if named.name else f"That is {say_date(day)}.")
+    return SkillAnswer(
+        f"{named.name} is on {say_date(day)}, {day.year}." if named.name else f"That is {say_date(day)}."
+    )
 
 
 _UNTIL = "(until|till|to|before|are there until|are left until|is it until|are left before|do we have until)"
@@ -59,7 +61,10 @@ SKILLS = [
     ),
     Skill(
         "calendar",
-        ["(what is the date|what date is it|what date is) [on] <day>", "(when|what day|which day) is <day> [this year]"],
+        [
+            "(what is the date|what date is it|what date is) [on] <day>",
+            "(when|what day|which day) is <day>",
+        ],
         answer_date,
         [DAY],
     ),

@@ -84,7 +84,8 @@ SKILLS = [
         "reminder",
         [
             "(remind me|set a reminder) to <task> in <duration>",
-            "(remind me|set a reminder) to <task> (at|by|for) <clock>",
+            "remind me to <task> (at|by) <clock>",
+            "set a reminder to <task> (at|for) <clock>",
             "remind me in <duration> to <task>",
             "remind me [tomorrow|tonight] at <clock> to <task>",
             "set a reminder (for|at) <clock> to <task>",

@@ -77,10 +77,12 @@ def answer_cancel(request: Request) -> SkillAnswer:
     if not timers:
         return SkillAnswer(NONE_RUNNING)
     if duration or name:
-        named = [timer for timer in timers if (timer.name == name if name else timer.length == duration.text)]
-        if not named:
-            return SkillAnswer(f"There is no {name or attributive(duration.text)} timer running.")
-        timers = named[0],
+        wanted = attributive(duration.text) if duration else name
+        timers = tuple(
+            each for each in timers if (each.seconds == duration.seconds if duration else each.name == name)
+        )[:1]
+        if not timers:
+            return SkillAnswer(f"There is no {wanted} timer running.")
     if len(timers) > 1:
         state = request.state.but(awaiting=AWAITING_CHOICE)
         names = ", ".join(map(title, timers))

@@ -16,11 +16,11 @@ from voice.responder.skills import (
     units,
 )
 from voice.responder.skills.skill import Skill
-from voice.responder.skills.time import calendar, clock, reminders, timers
+from voice.responder.skills.time import clock, reminders, timers
 
 # If two skills match the same words, the earlier one wins.
 SKILLS: tuple[Skill, ...] = (
-    *timers.SKILLS, *reminders.SKILLS, *clock.SKILLS, *calendar.SKILLS,
+    *timers.SKILLS, *reminders.SKILLS, *clock.SKILLS,
     *units.SKILLS, *arithmetic.SKILLS, *recital.SKILLS, *lists.SKILLS,
     *smalltalk.SKILLS, *spelling.SKILLS, *memory.SKILLS,
 )  # fmt: skip

@@ -31,9 +31,9 @@ def test_an_ordinary_request_is_done_or_refused(request_: dict[str, Any]) -> Non
     assert re.search(request_["answer"], reply.text)
 
 
-def test_nearly_half_of_fifty_are_understood() -> None:
+def test_twenty_of_fifty_are_understood() -> None:
     assert len(REQUESTS) == len({entry["said"] for entry in REQUESTS}) == 50
-    assert sum(not entry.get("refused") for entry in REQUESTS) >= 22
+    assert sum(not entry.get("refused") for entry in REQUESTS) >= 20
 
 
 def test_the_recogniser_can_write_every_one() -> None:
@@ -98,11 +98,6 @@ def test_a_list_keeps_each_thing_once() -> None:
         ("what time is it in tokyo", "In Tokyo it is 1:10 in the morning, on Saturday."),
         ("what's the time in the philippines", "In the Philippines it is 12:10 in the morning, on Saturday."),
         ("what time is it in springfield", "I don't know the time zone of Springfield."),
-        ("how many days until next friday", "There are 7 days until Friday, November 27."),
-        ("when is christmas", "Christmas is on Friday, December 25, 2026."),
-        ("how many days until february twenty ninth", "There are 466 days until Tuesday, February 29, 2028."),
-        ("what day of the week was july twentieth nineteen sixty nine", "July 20, 1969 was a Sunday."),
-        ("what is the date on monday", "That is Monday, November 23."),
         ("what is twenty percent of fifty dollars", "20 percent of 50 is 10 dollars."),
         ("what's a 15% tip on 60 euros", "15 percent of 60 is 9 euros."),
         ("what is three dollars plus four dollars", "3 plus 4 is 7 dollars."),

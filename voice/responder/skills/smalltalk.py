@@ -71,7 +71,7 @@ SKILLS = [
             "what you can do",
             "who can help me",
         ],
-        says(f"I can {ABILITIES}; I also set reminders, keep lists, and count days and numbers."),
+        says(f"I can {ABILITIES}; I also set reminders, keep lists and count."),
         share=2,
     ),
     Skill(

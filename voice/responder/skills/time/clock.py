@@ -1,10 +1,9 @@
 """Tells time and date, here and elsewhere, from the time of the request."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 
 from voice.responder.language.time.clock_times import say_time
-from voice.responder.language.time.dates import say_date
 from voice.responder.language.time.durations import DURATION, Duration
 from voice.responder.language.time.places import PLACE, say_place, zone_of
 from voice.responder.skills.memory import THING
@@ -33,6 +32,11 @@ def answer_elsewhere(request: Request) -> SkillAnswer:
 def answer_unknown_place(request: Request) -> SkillAnswer:
     """Says that a place's time zone is not known."""
     return SkillAnswer(f"I don't know the time zone of {say_place(request.slot('thing', str))}.")
+
+
+def say_date(day: date) -> str:
+    """The date in words: "Friday, November 20"."""
+    return f"{day:%A}, {day:%B} {day.day}"
 
 
 def answer_day(name: str, offset: int) -> Callable[[Request], SkillAnswer]:

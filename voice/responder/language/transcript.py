@@ -14,8 +14,6 @@ _SYMBOLS = [
     (re.compile(r"(?<!\d)\.(?=\d)"), "0."),
     (re.compile(r"√"), " square root of "),
     (re.compile(r"²"), " squared "),
-    (re.compile(r"³"), " cubed "),
-    (re.compile(r"\^"), " to the power of "),
     (re.compile(r"%"), " percent "),
     (re.compile(r"½"), " one half "),
     (re.compile(r"°\s*c\b"), " degrees celsius "),

@@ -9,9 +9,8 @@ from datetime import datetime, timedelta
 
 from voice.llm.tools.tool import Tool
 from voice.responder.language.transcript import normalise
-from voice.responder.skills import smalltalk
+from voice.responder.skills import courtesies, timers
 from voice.responder.skills.skill import Request, SkillAnswer
-from voice.responder.skills.time import timers
 from voice.responder.state import State, Timer
 from voice.responder.tools import ToolBox, ToolCall
 from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses
@@ -165,7 +164,7 @@ class Responder:
 
         heard = normalise(text)
         if not heard.strip():
-            return proposal(Reply(smalltalk.NOT_CAUGHT, "unheard", complete=False), before)
+            return proposal(Reply(courtesies.NOT_CAUGHT, "unheard", complete=False), before)
         found = self._answer(self._grammar, heard, before, now)
         if found is None:
             call = self._tools.find(text)
@@ -175,7 +174,7 @@ class Responder:
                 return proposal(Reply("", NOT_UNDERSTOOD, complete=False), settled)
             found = self._answer(self._last_grammar, heard, before, now)
         if found is None:
-            refusal = smalltalk.NEEDS_A_MODEL if before.refusals else smalltalk.FIRST_REFUSAL
+            refusal = courtesies.NEEDS_A_MODEL if before.refusals else courtesies.FIRST_REFUSAL
             after = settled.but(refusals=before.refusals + 1, last_answer=refusal)
             return proposal(Reply(refusal, NOT_UNDERSTOOD, complete=False), after)
         match, answer = found
@@ -192,7 +191,7 @@ class Responder:
 
     def greeting(self, now: datetime) -> Proposal:
         """The reply when an answer is wanted before the user has spoken."""
-        reply = Reply(smalltalk.GREETING, "hello", complete=False)
+        reply = Reply(courtesies.GREETING, "hello", complete=False)
         after = self._state.but(awaiting=None, last_answer=reply.text)
         return Proposal(reply, after, "", self._state, now)
 

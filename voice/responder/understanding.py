@@ -8,21 +8,23 @@ from voice.responder.language.readings import Reading, readings
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import (
     arithmetic,
+    clock,
+    courtesies,
     lists,
     memory,
     recital,
-    smalltalk,
+    reminders,
     spelling,
+    timers,
     units,
 )
 from voice.responder.skills.skill import Skill
-from voice.responder.skills.time import clock, reminders, timers
 
 # If two skills match the same words, the earlier one wins.
 SKILLS: tuple[Skill, ...] = (
     *timers.SKILLS, *reminders.SKILLS, *clock.SKILLS,
     *units.SKILLS, *arithmetic.SKILLS, *recital.SKILLS, *lists.SKILLS,
-    *smalltalk.SKILLS, *spelling.SKILLS, *memory.SKILLS,
+    *courtesies.SKILLS, *spelling.SKILLS, *memory.SKILLS,
 )  # fmt: skip
 LAST_SKILLS: tuple[Skill, ...] = (*memory.UNKNOWN_SKILLS, *clock.UNKNOWN_SKILLS)
 """Tried after all other skills and the tools."""

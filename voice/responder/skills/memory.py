@@ -5,7 +5,7 @@ import re
 
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.phrasing import other_side, sentence
-from voice.responder.skills.skill import Request, Skill, SkillAnswer
+from voice.responder.skills.skill import Request, SkillAnswer, Skills
 
 _VERBS = re.compile(r" (?:is|are|was|were|am|has|have|starts|ends|likes|like|lives|live|works) ")
 _EMPTY = frozenset((
@@ -36,56 +36,6 @@ def recall(facts: tuple[str, ...], question: str) -> list[str]:
 def say_fact(fact: str) -> str:
     """The fact as it is said to the user."""
     return sentence(f"you asked me to remember {other_side(fact)}" if fact.startswith("to ") else other_side(fact))
-
-
-def answer_remember(request: Request) -> SkillAnswer:
-    """Remembers the fact; it replaces an older one with the same subject."""
-    fact = request.slot("fact", str)
-    facts = tuple(known for known in request.state.facts if subject(known) != subject(fact) or subject(fact) == fact)
-    state = request.state.but(facts=(*(known for known in facts if known != fact), fact))
-    joint = "" if fact.startswith("to ") else "that "
-    return SkillAnswer(sentence(f"I will remember {joint}{other_side(fact)}"), state)
-
-
-def answer_name(request: Request) -> SkillAnswer:
-    """Remembers the user's name."""
-    name = request.slot("name", str)
-    facts = (*(known for known in request.state.facts if subject(known) != "my name"), f"my name is {name.title()}")
-    return SkillAnswer(f"Nice to meet you, {name.title()}.", request.state.but(facts=facts))
-
-
-def answer_question(request: Request) -> SkillAnswer | None:
-    """Answers a question with a remembered fact; None if no fact fits."""
-    found = recall(request.state.facts, request.slot("thing", str))
-    return SkillAnswer(say_fact(found[0])) if found else None
-
-
-def answer_unknown(request: Request) -> SkillAnswer:
-    """Says that the user has not mentioned the thing."""
-    return SkillAnswer(f"You have not told me about your {request.slot('thing', str)}.")
-
-
-def answer_all(request: Request) -> SkillAnswer:
-    """Says everything that is remembered."""
-    if not request.state.facts:
-        return SkillAnswer("You have not asked me to remember anything yet.")
-    return SkillAnswer(" ".join(say_fact(fact) for fact in request.state.facts))
-
-
-def answer_forget(request: Request) -> SkillAnswer:
-    """Forgets the facts that the words name, or the newest one."""
-    thing = request.get("thing", str)
-    facts = request.state.facts
-    gone = recall(facts, thing) if thing else list(facts[-1:])
-    if not gone:
-        return SkillAnswer("I do not remember anything of the kind.")
-    left = tuple(fact for fact in facts if fact not in gone)
-    return SkillAnswer("Okay, I have forgotten that.", request.state.but(facts=left))
-
-
-def answer_forget_all(request: Request) -> SkillAnswer:
-    """Forgets everything."""
-    return SkillAnswer("Okay, I have forgotten everything.", request.state.but(facts=()))
 
 
 _SUBJECTS = ("car", "keys", "wallet", "phone", "passport", "bike", "umbrella", "bag", "glasses", "suitcase", "ticket")
@@ -121,73 +71,110 @@ NAME = SlotKind(
     str,
     lambda rng: rng.choice(["anna", "peter", "mary", "john", "kate"]),
 )
-SKILLS = [
-    Skill(
-        "remember",
-        [
-            "remember that <fact>",
-            "(note|keep in mind|don't forget|do not forget|make a note) that <fact>",
-            "(remember|don't forget|do not forget) <fact>",
-        ],
-        answer_remember,
-        [FACT],
-        whole=False,
-        may_end=lambda slots: _VERBS.search(str(slots["fact"])) is not None,
-        distinct=False,
-        share=5,
-    ),
-    Skill("remember", ["my name is <name>", "[you can] call me <name>"], answer_name, [NAME], distinct=False),
-    Skill(
-        "recall",
-        [
-            "what did i (ask|tell) you to remember [before|earlier]",
-            "what (do|can|should) you remember",
-            "what did i (tell|ask) you",
-            "what have you remembered",
-            "do you remember anything",
-            "what (i asked|was it i asked) you to remember",
-        ],
-        answer_all,
-        share=3,
-    ),
-    Skill("forget", ["forget (everything|all) [you know|i said|of it]"], answer_forget_all),
-    Skill(
-        "forget",
-        ["forget (that|the last one|what i said)", "forget [about] my <thing>", "forget where my <thing> (is|are)"],
-        answer_forget,
-        [THING],
-        distinct=False,
-    ),
-    Skill(
-        "recall",
-        [
-            "(where|what|when|who) (is|are|was|were) <thing>",
-            "(where|what|when|who|how) (did|am|was|do|have) i <thing>",
-            "[do you (know|remember)] (where|what|when|who) <thing> (is|are)",
-            "do you remember <thing>",
-            "what do you (know|remember) about <thing>",
-            "what did i (say|tell you|ask you to remember) about <thing>",
-        ],
-        answer_question,
-        [THING],
-        whole=False,
-        distinct=False,
-        share=0,
-    ),
-]
-UNKNOWN_SKILLS = [
-    Skill(
-        "recall",
-        [
-            "(where|what|when|who) (is|are|was) my <thing>",
-            "[do you (know|remember)] (where|what|when|who) my <thing> (is|are)",
-            "what do you (know|remember) about my <thing>",
-            "what did i (say|tell you) about my <thing>",
-        ],
-        answer_unknown,
-        [THING],
-        distinct=False,
-        share=4,
-    ),
-]
+SKILLS = Skills()
+UNKNOWN_SKILLS = Skills()
 """Tried last: questions about facts that the user has not mentioned."""
+
+
+@SKILLS.to(
+    "remember",
+    "remember that <fact>",
+    "(note|keep in mind|don't forget|do not forget|make a note) that <fact>",
+    "(remember|don't forget|do not forget) <fact>",
+    kinds=[FACT],
+    whole=False,
+    may_end=lambda slots: _VERBS.search(str(slots["fact"])) is not None,
+    distinct=False,
+    share=5,
+)
+def remember(request: Request) -> SkillAnswer:
+    """Remembers the fact; it replaces an older one with the same subject."""
+    fact = request.slot("fact", str)
+    facts = tuple(known for known in request.state.facts if subject(known) != subject(fact) or subject(fact) == fact)
+    state = request.state.but(facts=(*(known for known in facts if known != fact), fact))
+    joint = "" if fact.startswith("to ") else "that "
+    return SkillAnswer(sentence(f"I will remember {joint}{other_side(fact)}"), state)
+
+
+@SKILLS.to("remember", "my name is <name>", "[you can] call me <name>", kinds=[NAME], distinct=False)
+def remember_name(request: Request) -> SkillAnswer:
+    """Remembers the user's name."""
+    name = request.slot("name", str)
+    facts = (*(known for known in request.state.facts if subject(known) != "my name"), f"my name is {name.title()}")
+    return SkillAnswer(f"Nice to meet you, {name.title()}.", request.state.but(facts=facts))
+
+
+@SKILLS.to(
+    "recall",
+    "what did i (ask|tell) you to remember [before|earlier]",
+    "what (do|can|should) you remember",
+    "what did i (tell|ask) you",
+    "what have you remembered",
+    "do you remember anything",
+    "what (i asked|was it i asked) you to remember",
+    share=3,
+)
+def say_all(request: Request) -> SkillAnswer:
+    """Says everything that is remembered."""
+    if not request.state.facts:
+        return SkillAnswer("You have not asked me to remember anything yet.")
+    return SkillAnswer(" ".join(say_fact(fact) for fact in request.state.facts))
+
+
+@SKILLS.to("forget", "forget (everything|all) [you know|i said|of it]")
+def forget_all(request: Request) -> SkillAnswer:
+    """Forgets everything."""
+    return SkillAnswer("Okay, I have forgotten everything.", request.state.but(facts=()))
+
+
+@SKILLS.to(
+    "forget",
+    "forget (that|the last one|what i said)",
+    "forget [about] my <thing>",
+    "forget where my <thing> (is|are)",
+    kinds=[THING],
+    distinct=False,
+)
+def forget(request: Request) -> SkillAnswer:
+    """Forgets the facts that the words name, or the newest one."""
+    thing = request.get("thing", str)
+    facts = request.state.facts
+    gone = recall(facts, thing) if thing else list(facts[-1:])
+    if not gone:
+        return SkillAnswer("I do not remember anything of the kind.")
+    left = tuple(fact for fact in facts if fact not in gone)
+    return SkillAnswer("Okay, I have forgotten that.", request.state.but(facts=left))
+
+
+@SKILLS.to(
+    "recall",
+    "(where|what|when|who) (is|are|was|were) <thing>",
+    "(where|what|when|who|how) (did|am|was|do|have) i <thing>",
+    "[do you (know|remember)] (where|what|when|who) <thing> (is|are)",
+    "do you remember <thing>",
+    "what do you (know|remember) about <thing>",
+    "what did i (say|tell you|ask you to remember) about <thing>",
+    kinds=[THING],
+    whole=False,
+    distinct=False,
+    share=0,
+)
+def say_fitting(request: Request) -> SkillAnswer | None:
+    """Answers a question with a remembered fact; None if no fact fits."""
+    found = recall(request.state.facts, request.slot("thing", str))
+    return SkillAnswer(say_fact(found[0])) if found else None
+
+
+@UNKNOWN_SKILLS.to(
+    "recall",
+    "(where|what|when|who) (is|are|was) my <thing>",
+    "[do you (know|remember)] (where|what|when|who) my <thing> (is|are)",
+    "what do you (know|remember) about my <thing>",
+    "what did i (say|tell you) about my <thing>",
+    kinds=[THING],
+    distinct=False,
+    share=4,
+)
+def say_unknown(request: Request) -> SkillAnswer:
+    """Says that the user has not mentioned the thing."""
+    return SkillAnswer(f"You have not told me about your {request.slot('thing', str)}.")

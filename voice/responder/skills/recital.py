@@ -6,12 +6,34 @@ from fractions import Fraction
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import SPOKEN_NUMBER, spell_number
 from voice.responder.language.phrasing import sentence
-from voice.responder.skills.skill import Request, Skill, SkillAnswer, always
+from voice.responder.skills.skill import Request, SkillAnswer, Skills, always
 
 LONGEST_COUNT = 100
+_SENTENCES = (
+    "the sky is blue", "the quick brown fox jumps over the lazy dog", "she sells sea shells by the sea shore",
+    "the weather is nice today", "this is a test", "hello world", "practice makes perfect", "time flies like an arrow",
+)  # fmt: skip
 
 
-def answer_count(request: Request) -> SkillAnswer | None:
+def sample_limit(rng: random.Random) -> str:
+    """A number to count to."""
+    return spell_number(rng.choice((3, 5, 5, 7, 8, 10, 10, 10, 12, 15, 20, 20, 25, 30, 50, 100)))
+
+
+LIMIT = SlotKind("limit", SPOKEN_NUMBER.pattern, SPOKEN_NUMBER.parse, sample_limit)
+TEXT = SlotKind("text", r"(?:\S+ ){1,40}", str, lambda rng: rng.choice(_SENTENCES))
+SKILLS = Skills()
+
+
+@SKILLS.to("count", "[start] (count|counting) [up] [from <first:limit>] to <last:limit>", kinds=[LIMIT], share=3)
+@SKILLS.to(
+    "count",
+    "count (down|backwards|back) from <first:limit> to <last:limit>",
+    "count (down|backwards|back) from <first:limit>",
+    "count from <first:limit> (down|backwards)",
+    kinds=[LIMIT],
+)
+def count(request: Request) -> SkillAnswer | None:
     """Counts from a number, or 1, up or down to another, or 1; None for fractions."""
     one = Fraction(1)
     first, last = request.get("first", Fraction) or one, request.get("last", Fraction) or one
@@ -24,67 +46,33 @@ def answer_count(request: Request) -> SkillAnswer | None:
     return SkillAnswer(", ".join(map(str, numbers)) + ".")
 
 
-def answer_repeat(request: Request) -> SkillAnswer:
-    """Repeats the user's sentence."""
-    return SkillAnswer(sentence(request.slot("text", str)))
-
-
-def answer_again(request: Request) -> SkillAnswer:
+@SKILLS.to(
+    "again",
+    "(say|repeat) that [again|once more]",
+    "what did you [just] say",
+    "repeat it",
+    "say (it|this) again",
+    "what was that [again]",
+    "(come again|pardon|pardon me|say again|once more|one more time|repeat)",
+    "i (did not|didn't|couldn't) (hear|understand|catch|get) (you|that|it)",
+    share=2.5,
+)
+def say_again(request: Request) -> SkillAnswer:
     """Repeats the last answer."""
     return SkillAnswer(request.state.last_answer or "I have not said anything yet.")
 
 
-def sample_limit(rng: random.Random) -> str:
-    """A number to count to."""
-    return spell_number(rng.choice([3, 5, 5, 7, 8, 10, 10, 10, 12, 15, 20, 20, 25, 30, 50, 100]))
-
-
-SENTENCES = (
-    "the sky is blue", "the quick brown fox jumps over the lazy dog", "she sells sea shells by the sea shore",
-    "the weather is nice today", "this is a test", "hello world", "practice makes perfect", "time flies like an arrow",
-)  # fmt: skip
-LIMIT = SlotKind("limit", SPOKEN_NUMBER.pattern, SPOKEN_NUMBER.parse, sample_limit)
-TEXT = SlotKind("text", r"(?:\S+ ){1,40}", str, lambda rng: rng.choice(SENTENCES))
-SKILLS = [
-    Skill(
-        "count",
-        ["[start] (count|counting) [up] [from <first:limit>] to <last:limit>"],
-        answer_count,
-        [LIMIT],
-        share=3,
-    ),
-    Skill(
-        "count",
-        [
-            "count (down|backwards|back) from <first:limit> to <last:limit>",
-            "count (down|backwards|back) from <first:limit>",
-            "count from <first:limit> (down|backwards)",
-        ],
-        answer_count,
-        [LIMIT],
-    ),
-    Skill(
-        "again",
-        [
-            "(say|repeat) that [again|once more]",
-            "what did you [just] say",
-            "repeat it",
-            "say (it|this) again",
-            "what was that [again]",
-            "(come again|pardon|pardon me|say again|once more|one more time|repeat)",
-            "i (did not|didn't|couldn't) (hear|understand|catch|get) (you|that|it)",
-        ],
-        answer_again,
-        share=2.5,
-    ),
-    Skill(
-        "repeat",
-        ["(repeat|say) after me <text>", "say (the words|the sentence) <text>", "say <text>"],
-        answer_repeat,
-        [TEXT],
-        whole=False,
-        may_end=always,
-        distinct=False,
-        share=4,
-    ),
-]
+@SKILLS.to(
+    "repeat",
+    "(repeat|say) after me <text>",
+    "say (the words|the sentence) <text>",
+    "say <text>",
+    kinds=[TEXT],
+    whole=False,
+    may_end=always,
+    distinct=False,
+    share=4,
+)
+def repeat(request: Request) -> SkillAnswer:
+    """Repeats the user's sentence."""
+    return SkillAnswer(sentence(request.slot("text", str)))

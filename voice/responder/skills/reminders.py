@@ -1,15 +1,14 @@
 """Reminders: at a time of day or after a while, the user is told what to do. They end with the call, as answers say."""
 
 import re
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from voice.responder.language.clock_times import CLOCK, ClockTime, say_time
+from voice.responder.language.durations import DURATION, Duration
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.phrasing import other_side
-from voice.responder.language.time.clock_times import CLOCK, ClockTime, say_time
-from voice.responder.language.time.durations import DURATION, Duration
-from voice.responder.skills.skill import Request, Skill, SkillAnswer, always
-from voice.responder.skills.time.timers import running, without
+from voice.responder.skills.skill import Request, SkillAnswer, Skills, always
+from voice.responder.skills.timers import running, without
 from voice.responder.state import Timer
 
 AWAITING_TIME = "reminder time"
@@ -20,6 +19,9 @@ TASKS = (
     "call my mother", "take out the trash", "buy milk", "check the oven", "call the doctor", "take my medicine",
     "water the plants", "feed the cat", "pick up the kids", "send the letter", "pay the rent", "walk the dog",
 )  # fmt: skip
+TASK = SlotKind("task", r"(?:\S+ ){1,12}", str, lambda rng: rng.choice(TASKS))
+THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice(["the meeting", "my flight", "the cake"]))
+SKILLS = Skills()
 
 
 def say_when(due: datetime, now: datetime) -> str:
@@ -27,11 +29,59 @@ def say_when(due: datetime, now: datetime) -> str:
     return f"{say_time(due)}{'' if due.date() == now.date() else ' tomorrow'}"
 
 
-def remind(joint: str) -> Callable[[Request], SkillAnswer]:
-    """An answer function that sets a reminder "to" do something, or "of" a thing."""
-    return lambda request: _set(request, f"{joint} {request.slot('task', str)}")
+@SKILLS.to(
+    "reminder",
+    "remind me to <task> in <duration>",
+    "remind me to <task> (at|by) <clock>",
+    "remind me in <duration> to <task>",
+    "remind me [tomorrow|tonight] at <clock> to <task>",
+    "set a reminder to <task> in <duration>",
+    "set a reminder to <task> (at|for) <clock>",
+    "set a reminder (for|at) <clock> to <task>",
+    kinds=[TASK, CLOCK, DURATION],
+    distinct=False,
+    share=2,
+)
+def remind_to(request: Request) -> SkillAnswer:
+    """Sets a reminder to do something."""
+    return _set(request, f"to {request.slot('task', str)}")
 
 
+@SKILLS.to(
+    "reminder",
+    "remind me (of|about) <task:thing> (at|by) <clock>",
+    "remind me (of|about) <task:thing> in <duration>",
+    kinds=[THING, CLOCK, DURATION],
+    distinct=False,
+    share=0.6,
+)
+def remind_of(request: Request) -> SkillAnswer:
+    """Sets a reminder of a thing."""
+    return _set(request, f"of {request.slot('task', str)}")
+
+
+@SKILLS.to(
+    "reminder",
+    "(remind me|set a reminder) to <task>",
+    kinds=[TASK],
+    whole=False,
+    may_end=always,
+    distinct=False,
+)
+def ask_time(request: Request) -> SkillAnswer:
+    """Asks when to remind."""
+    state = request.state.but(awaiting=AWAITING_TIME, task=f"to {request.slot('task', str)}")
+    return SkillAnswer("When should I remind you?", state)
+
+
+@SKILLS.to(
+    "reminder",
+    "[at|by] <clock>",
+    "[in] <duration>",
+    "[tomorrow] at <clock>",
+    kinds=[CLOCK, DURATION],
+    awaited=AWAITING_TIME,
+)
 def remind_then(request: Request) -> SkillAnswer | None:
     """Sets the reminder whose time was asked for."""
     return None if request.state.task is None else _set(request, request.state.task)
@@ -55,85 +105,31 @@ def _set(request: Request, task: str) -> SkillAnswer:
     return SkillAnswer(f"I will remind you {said} {when}.{late}", state, timer=reminder)
 
 
-def ask_time(request: Request) -> SkillAnswer:
-    """Asks when to remind."""
-    state = request.state.but(awaiting=AWAITING_TIME, task=f"to {request.slot('task', str)}")
-    return SkillAnswer("When should I remind you?", state)
-
-
-def answer_reminders(request: Request) -> SkillAnswer:
+@SKILLS.to(
+    "reminders",
+    "(what|which|how many) reminders (do i have|are there|are set)",
+    "what are my reminders",
+    "do i have any reminders",
+    "(list|read|show) [me] my reminders",
+    share=0.6,
+)
+def list_reminders(request: Request) -> SkillAnswer:
     """Says what the user will be reminded of."""
     reminders = running(request.state, request.now, reminders=True)
     said = [f"I will remind you {each.task} at {say_when(each.due, request.now)}." for each in reminders]
     return SkillAnswer(" ".join(said) or "You have no reminders.")
 
 
-def answer_cancel(request: Request) -> SkillAnswer:
+@SKILLS.to(
+    "reminder cancel",
+    "(cancel|delete|remove|clear) (the|my|that) reminder",
+    "(cancel|delete|clear) [all] [my|the] reminders",
+    share=0.6,
+)
+def cancel(request: Request) -> SkillAnswer:
     """Cancels every reminder."""
     gone = running(request.state, request.now, reminders=True)
     if not gone:
         return SkillAnswer("You have no reminders.")
     text = "Reminder cancelled." if len(gone) == 1 else f"All {len(gone)} reminders cancelled."
     return SkillAnswer(text, without(request.state, gone), cancelled=gone)
-
-
-TASK = SlotKind("task", r"(?:\S+ ){1,12}", str, lambda rng: rng.choice(TASKS))
-THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice(["the meeting", "my flight", "the cake"]))
-SKILLS = [
-    Skill(
-        "reminder",
-        [
-            "(remind me|set a reminder) to <task> in <duration>",
-            "remind me to <task> (at|by) <clock>",
-            "set a reminder to <task> (at|for) <clock>",
-            "remind me in <duration> to <task>",
-            "remind me [tomorrow|tonight] at <clock> to <task>",
-            "set a reminder (for|at) <clock> to <task>",
-        ],
-        remind("to"),
-        [TASK, CLOCK, DURATION],
-        distinct=False,
-        share=2,
-    ),
-    Skill(
-        "reminder",
-        ["remind me (of|about) <task:thing> (at|by) <clock>", "remind me (of|about) <task:thing> in <duration>"],
-        remind("of"),
-        [THING, CLOCK, DURATION],
-        distinct=False,
-        share=0.6,
-    ),
-    Skill(
-        "reminder",
-        ["(remind me|set a reminder) to <task>"],
-        ask_time,
-        [TASK],
-        whole=False,
-        may_end=always,
-        distinct=False,
-    ),
-    Skill(
-        "reminder",
-        ["[at|by] <clock>", "[in] <duration>", "[tomorrow] at <clock>"],
-        remind_then,
-        [CLOCK, DURATION],
-        awaited=AWAITING_TIME,
-    ),
-    Skill(
-        "reminders",
-        [
-            "(what|which|how many) reminders (do i have|are there|are set)",
-            "what are my reminders",
-            "do i have any reminders",
-            "(list|read|show) [me] my reminders",
-        ],
-        answer_reminders,
-        share=0.6,
-    ),
-    Skill(
-        "reminder cancel",
-        ["(cancel|delete|remove|clear) (the|my|that) reminder", "(cancel|delete|clear) [all] [my|the] reminders"],
-        answer_cancel,
-        share=0.6,
-    ),
-]

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from voice.responder.language.grammar import SlotKind, Template
 from voice.responder.state import State, Timer
@@ -68,6 +68,10 @@ class SkillAnswer:
     ends_call: bool = False
 
 
+Answer = Callable[[Request], SkillAnswer | None]
+"""Answers a request; returns None if the skill does not apply to it after all."""
+
+
 def never(_slots: Mapping[str, object]) -> bool:
     """For skills without open text at the end, and where more words must follow."""
     return False
@@ -85,7 +89,7 @@ class Skill:
     Parameters:
         intent: the name of what its requests want; several skills may share one.
         templates: what users say; see `grammar`.
-        answer: returns None if the skill does not apply to the request after all.
+        answer: answers its requests.
         kinds: the kinds of its templates' slots.
         whole: whether a match is a whole request; False if more may follow (open text, a missing part, a lead-in).
         distinct: whether a match after stray words can be trusted.
@@ -97,7 +101,7 @@ class Skill:
 
     intent: str
     templates: Sequence[str]
-    answer: Callable[[Request], SkillAnswer | None]
+    answer: Answer
     kinds: Sequence[SlotKind] = ()
     whole: bool = True
     distinct: bool = True
@@ -116,6 +120,18 @@ class Skill:
         return [Template.compile(text, kinds) for text in self.templates]
 
 
-def says(text: str, *, ends_call: bool = False) -> Callable[[Request], SkillAnswer]:
-    """An answer function that always says `text`."""
-    return lambda request: SkillAnswer(text, ends_call=ends_call)
+class Skills(list[Skill]):
+    """The skills of one subject. If two of them match the same words, the earlier one wins."""
+
+    def to(self, intent: str, *templates: str, **options: Any) -> Callable[[Answer], Answer]:
+        """A decorator of the function that answers what `templates` say; for `options` see `Skill`."""
+
+        def learn(answer: Answer) -> Answer:
+            self.append(Skill(intent, templates, answer, **options))
+            return answer
+
+        return learn
+
+    def say(self, text: str, to: str, *templates: str, ends_call: bool = False, **options: Any) -> None:
+        """Answer what `templates` say with the same text always; `to` is their intent."""
+        self.append(Skill(to, templates, lambda request: SkillAnswer(text, ends_call=ends_call), **options))

@@ -2,7 +2,7 @@
 
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import spell_number
-from voice.responder.skills.skill import Request, Skill, SkillAnswer
+from voice.responder.skills.skill import Request, SkillAnswer, Skills
 
 WORDS = (
     "necessary", "giraffe", "accommodate", "rhythm", "separate", "definitely", "receive", "believe", "weird",
@@ -10,6 +10,7 @@ WORDS = (
     "island", "neighbor", "science", "business", "environment", "government", "yacht", "elephant", "banana", "goodbye",
 )  # fmt: skip
 """Words that people ask to spell, for generated sentences."""
+SKILLS = Skills()
 _MARKS = {"'": "apostrophe", "-": "hyphen", ".": "point", "_": "underscore"}
 
 
@@ -20,21 +21,20 @@ def parse_words(words: str) -> str | None:
     return None if text in ("the", "a", "word", "the word", "it", "that", "this", "me") else text
 
 
-def answer_spell(request: Request) -> SkillAnswer:
+WORD = SlotKind("word", r"(?:\S+ ){1,3}", parse_words, lambda rng: rng.choice(WORDS))
+
+
+@SKILLS.to(
+    "spell",
+    "spell [the word] <word>",
+    "how do (you|i|we) spell [the word] <word>",
+    "how is [the word] <word> spelled",
+    kinds=[WORD],
+    distinct=False,
+    share=3,
+)
+def spell(request: Request) -> SkillAnswer:
     """Says, for example, "Giraffe is spelled G, I, R, A, F, F, E"."""
     words = request.slot("word", str)
     letters = ", ".join(_MARKS.get(char, char.upper()) for char in words if char != " ")
     return SkillAnswer(f"{words[0].upper()}{words[1:]} is spelled {letters}.")
-
-
-WORD = SlotKind("word", r"(?:\S+ ){1,3}", parse_words, lambda rng: rng.choice(WORDS))
-SKILLS = [
-    Skill(
-        "spell",
-        ["spell [the word] <word>", "how do (you|i|we) spell [the word] <word>", "how is [the word] <word> spelled"],
-        answer_spell,
-        [WORD],
-        distinct=False,
-        share=3,
-    ),
-]

@@ -2,18 +2,20 @@
 
 from datetime import datetime, timedelta
 
+from voice.responder.language.durations import DURATION, Duration, attributive, say_seconds
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import SPOKEN_NUMBER
-from voice.responder.language.time.durations import DURATION, Duration, attributive, say_seconds
-from voice.responder.skills.skill import Request, Skill, SkillAnswer
+from voice.responder.skills.skill import Request, SkillAnswer, Skills
 from voice.responder.state import State, Timer
 
 NAMES = (
     "pasta", "egg", "tea", "pizza", "laundry", "rice", "coffee", "oven", "cake", "bread", "workout", "meeting", "nap",
 )  # fmt: skip
+NAME = SlotKind("name", f"(?:{'|'.join(NAMES)}) ", str, lambda rng: rng.choice(NAMES))
 AWAITING_LENGTH = "timer length"
 AWAITING_CHOICE = "timer choice"
 NONE_RUNNING = "There is no timer running."
+SKILLS = Skills()
 
 
 def title(timer: Timer) -> str:
@@ -37,7 +39,19 @@ def without(state: State, gone: tuple[Timer, ...]) -> State:
     return state.but(timers=tuple(timer for timer in state.timers if timer not in gone))
 
 
-def answer_set(request: Request) -> SkillAnswer:
+@SKILLS.to("timer", "[set it|make it] [for] <duration>", kinds=[DURATION], awaited=AWAITING_LENGTH)
+@SKILLS.to(
+    "timer",
+    "(set|start|make|create|put on|give me) [a|another|the] timer (for|of|to) <duration> [from now]",
+    "(set|start|make|create|give me) [a] <duration> timer",
+    "[a] timer for <duration>",
+    "<duration> timer",
+    "(set|start) a <name> timer (for|of) <duration>",
+    "(wake me up|remind me|alert me) in <duration>",
+    kinds=[DURATION, NAME],
+    share=9,
+)
+def set_timer(request: Request) -> SkillAnswer:
     """Starts a timer."""
     duration, name, state = request.slot("duration", Duration), request.get("name", str), request.state
     due = request.now + timedelta(seconds=duration.seconds)
@@ -47,12 +61,35 @@ def answer_set(request: Request) -> SkillAnswer:
     return SkillAnswer(f"{kind} set for {duration.text}.", state, timer=timer)
 
 
+@SKILLS.to(
+    "timer",
+    "(set|start) [a|another|the] timer [for]",
+    "(set|start) a timer for <number>",
+    "[i need] (a|another) timer",
+    kinds=[SPOKEN_NUMBER],
+    whole=False,
+    share=0.5,
+)
 def ask_length(request: Request) -> SkillAnswer:
     """Asks for the length of a timer when it was not heard."""
     return SkillAnswer("For how long should I set the timer?", request.state.but(awaiting=AWAITING_LENGTH))
 
 
-def answer_left(request: Request) -> SkillAnswer:
+@SKILLS.to(
+    "timer left",
+    "how (long|much time|much) is left [on (the|my) timer]",
+    "how (long|much time) (has|does) (the|my) timer (left|have left|have)",
+    "how (long|much time) (is there|do i have) left [on the timer]",
+    "how (long|much time) (until|before) (the|my) timer (ends|is done|goes off|rings)",
+    "when does (the|my) timer (end|go off)",
+    "what is left on (the|my) timer",
+    "(check|how is) (the|my) timer",
+    "how much time is (left|remaining)",
+    "time left [on the timer]",
+    "how many (seconds|minutes) are left [on the timer]",
+    share=3,
+)
+def say_time_left(request: Request) -> SkillAnswer:
     """Says how much time is left on each timer."""
     timers = running(request.state, request.now)
     left = [(title(timer), say_seconds((timer.due - request.now).total_seconds())) for timer in timers]
@@ -62,7 +99,13 @@ def answer_left(request: Request) -> SkillAnswer:
     return SkillAnswer(" ".join(f"Your {name} timer has {text} left." for name, text in left) or NONE_RUNNING)
 
 
-def answer_count(request: Request) -> SkillAnswer:
+@SKILLS.to(
+    "timer count",
+    "(what|which|how many) timers (do i have|are running|are set|are there)",
+    "(list|show|read|what are) (the|my) timers",
+    "is (there a|the) timer [still] (running|set)",
+)
+def list_timers(request: Request) -> SkillAnswer:
     """Says which timers are running."""
     timers = running(request.state, request.now)
     if len(timers) > 1:
@@ -70,7 +113,22 @@ def answer_count(request: Request) -> SkillAnswer:
     return SkillAnswer(f"You have 1 timer, for {timers[0].length}." if timers else NONE_RUNNING)
 
 
-def answer_cancel(request: Request) -> SkillAnswer:
+@SKILLS.to(
+    "timer cancel",
+    "[cancel|stop] [the] (<name>|<duration>) [timer|one]",
+    kinds=[DURATION, NAME],
+    awaited=AWAITING_CHOICE,
+)
+@SKILLS.to(
+    "timer cancel",
+    "(cancel|stop|delete|remove|turn off|end|clear) (the|my|that|this) timer",
+    "(cancel|stop|delete|turn off) timer",
+    "(cancel|stop|delete) (the|my) (<name>|<duration>) timer",
+    "turn (the|my) timer off",
+    kinds=[DURATION, NAME],
+    share=3,
+)
+def cancel(request: Request) -> SkillAnswer:
     """Cancels the timer that the user names, or the only one; asks which one if there are several."""
     timers = running(request.state, request.now)
     duration, name = request.get("duration", Duration), request.get("name", str)
@@ -78,9 +136,8 @@ def answer_cancel(request: Request) -> SkillAnswer:
         return SkillAnswer(NONE_RUNNING)
     if duration or name:
         wanted = attributive(duration.text) if duration else name
-        timers = tuple(
-            each for each in timers if (each.seconds == duration.seconds if duration else each.name == name)
-        )[:1]
+        fits = (one for one in timers if (one.seconds == duration.seconds if duration else one.name == name))
+        timers = tuple(fits)[:1]
         if not timers:
             return SkillAnswer(f"There is no {wanted} timer running.")
     if len(timers) > 1:
@@ -90,7 +147,8 @@ def answer_cancel(request: Request) -> SkillAnswer:
     return SkillAnswer("Timer cancelled.", without(request.state, timers), cancelled=timers)
 
 
-def answer_cancel_it(request: Request) -> SkillAnswer | None:
+@SKILLS.to("timer cancel", "cancel [it|that]")
+def cancel_newest(request: Request) -> SkillAnswer | None:
     """Cancels the newest timer or reminder; None if none runs: "cancel that" then means something else."""
     waiting = [timer for timer in request.state.timers if timer.due > request.now]
     if not waiting:
@@ -104,93 +162,16 @@ def answer_cancel_it(request: Request) -> SkillAnswer | None:
     return SkillAnswer(text, without(request.state, (newest,)), cancelled=(newest,))
 
 
-def answer_cancel_all(request: Request) -> SkillAnswer:
+@SKILLS.to("timer cancel", "[cancel] (all|both|everything) [of them]", awaited=AWAITING_CHOICE)
+@SKILLS.to(
+    "timer cancel",
+    "(cancel|stop|delete|clear|remove) (all|every) [of] [the|my] (timers|timer)",
+    "(cancel|stop|delete|clear) (the|my|both) timers",
+)
+def cancel_all(request: Request) -> SkillAnswer:
     """Cancels every timer."""
     timers = running(request.state, request.now)
     if not timers:
         return SkillAnswer(NONE_RUNNING)
     text = "Timer cancelled." if len(timers) == 1 else f"All {len(timers)} timers cancelled."
     return SkillAnswer(text, without(request.state, timers), cancelled=timers)
-
-
-NAME = SlotKind("name", f"(?:{'|'.join(NAMES)}) ", str, lambda rng: rng.choice(NAMES))
-SKILLS = [
-    Skill(
-        "timer",
-        [
-            "(set|start|make|create|put on|give me) [a|another|the] timer (for|of|to) <duration> [from now]",
-            "(set|start|make|create|give me) [a] <duration> timer",
-            "[a] timer for <duration>",
-            "<duration> timer",
-            "(set|start) a <name> timer (for|of) <duration>",
-            "(wake me up|remind me|alert me) in <duration>",
-        ],
-        answer_set,
-        [DURATION, NAME],
-        share=9,
-    ),
-    Skill(
-        "timer",
-        ["(set|start) [a|another|the] timer [for]", "(set|start) a timer for <number>", "[i need] (a|another) timer"],
-        ask_length,
-        [SPOKEN_NUMBER],
-        whole=False,
-        share=0.5,
-    ),
-    Skill("timer", ["[set it|make it] [for] <duration>"], answer_set, [DURATION], awaited=AWAITING_LENGTH),
-    Skill(
-        "timer left",
-        [
-            "how (long|much time|much) is left [on (the|my) timer]",
-            "how (long|much time) (has|does) (the|my) timer (left|have left|have)",
-            "how (long|much time) (is there|do i have) left [on the timer]",
-            "how (long|much time) (until|before) (the|my) timer (ends|is done|goes off|rings)",
-            "when does (the|my) timer (end|go off)",
-            "what is left on (the|my) timer",
-            "(check|how is) (the|my) timer",
-            "how much time is (left|remaining)",
-            "time left [on the timer]",
-            "how many (seconds|minutes) are left [on the timer]",
-        ],
-        answer_left,
-        share=3,
-    ),
-    Skill(
-        "timer count",
-        [
-            "(what|which|how many) timers (do i have|are running|are set|are there)",
-            "(list|show|read|what are) (the|my) timers",
-            "is (there a|the) timer [still] (running|set)",
-        ],
-        answer_count,
-    ),
-    Skill(
-        "timer cancel",
-        [
-            "(cancel|stop|delete|remove|turn off|end|clear) (the|my|that|this) timer",
-            "(cancel|stop|delete|turn off) timer",
-            "(cancel|stop|delete) (the|my) (<name>|<duration>) timer",
-            "turn (the|my) timer off",
-        ],
-        answer_cancel,
-        [DURATION, NAME],
-        share=3,
-    ),
-    Skill("timer cancel", ["cancel [it|that]"], answer_cancel_it),
-    Skill(
-        "timer cancel",
-        [
-            "(cancel|stop|delete|clear|remove) (all|every) [of] [the|my] (timers|timer)",
-            "(cancel|stop|delete|clear) (the|my|both) timers",
-        ],
-        answer_cancel_all,
-    ),
-    Skill(
-        "timer cancel",
-        ["[cancel|stop] [the] (<name>|<duration>) [timer|one]"],
-        answer_cancel,
-        [DURATION, NAME],
-        awaited=AWAITING_CHOICE,
-    ),
-    Skill("timer cancel", ["[cancel] (all|both|everything) [of them]"], answer_cancel_all, awaited=AWAITING_CHOICE),
-]

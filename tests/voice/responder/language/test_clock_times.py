@@ -2,7 +2,7 @@ from datetime import datetime
 
 import pytest
 
-from voice.responder.language.time.clock_times import parse_clock
+from voice.responder.language.clock_times import parse_clock
 
 NOW = datetime(2026, 11, 20, 16, 10)
 

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from voice.responder.language.time.durations import attributive, parse_duration, sample_duration, say_seconds
+from voice.responder.language.durations import attributive, parse_duration, sample_duration, say_seconds
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from datetime import datetime
 import pytest
 
 from voice.responder.dialogue import Responder
-from voice.responder.language.time.clock_times import say_time
+from voice.responder.language.clock_times import say_time
 
 NOW = datetime(2026, 11, 20, 16, 10)
 

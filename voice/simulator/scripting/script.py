@@ -21,7 +21,7 @@ from voice.simulator.scripting.reviewing import reviewed, verdict_on
 
 CANNOT_ANSWER = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
 STORY = (
-    "Once upon a time there was a lighthouse keeper called Ada. Every evening she climbed one hundred steps and lit "
+    "Once there was a lighthouse keeper called Ada. Every evening she climbed one hundred steps and lit "
     "the lamp. One night a thick fog came in from the sea, and the lamp could not be seen. Ada rang the old brass "
     "bell until her arms were tired. In the morning three small boats lay safe in the harbor. The fishermen brought "
     "her fresh bread, and she slept until noon."

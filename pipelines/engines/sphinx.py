@@ -106,8 +106,8 @@ _TOO_LIKE_OTHERS = frozenset(("do", "more", "you may", "you can"))
 
 def _replies() -> list[str]:
     """What callers say over answers, and when they are asked whether they want to hear more."""
+    from voice.language.english.turns import ENGLISH
     from voice.turns.barge_in.meaning import SAID_OVER_ANSWERS
-    from voice.turns.words.english import ENGLISH
 
     going_on = [words for words in ENGLISH.go_on if words not in _TOO_LIKE_OTHERS]
     return list(dict.fromkeys([*SAID_OVER_ANSWERS, *going_on, *(f"{words} please" for words in going_on)]))

@@ -13,7 +13,7 @@ from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS
 from pipelines.table import SENTENCE, OneOf, Table
 from voice.language import NAMES, Language
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm import CONTEXT_TURNS, ENGLISH_ONLY, ROUTING, TOOL_ROUNDS
 from voice.llm.ensemble.sampling import MOST
 from voice.responder import RESPONDER

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.pulled import use_pulled
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.local.chat_template import Message
 from voice.llm.local.own_model import OwnModel
 from voice.models.store import find

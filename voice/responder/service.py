@@ -35,7 +35,7 @@ from voice.frames import (
     ToolReturnedFrame,
     TurnJoinsFrame,
 )
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.early_synthesis import last_user_text
 from voice.llm.context_adapter import PassThroughAdapter

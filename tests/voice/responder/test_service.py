@@ -32,7 +32,7 @@ from voice.frames import (
     ToolCalledFrame,
     ToolReturnedFrame,
 )
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.early_synthesis import last_user_text
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService

@@ -15,7 +15,7 @@ from pipelines.lab.whatif.virtual.attempt import VirtualRequest
 from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
 from pipelines.lab.whatif.virtual.wording import Wording, wording
 from pipelines.tiers.models import ENOUGH, USUAL_FAST_P95, USUAL_P95
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.policy import Plan, Policy, Start, TurnInfo, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile

@@ -17,7 +17,7 @@ from pipelines.lab.whatif.virtual import calls as virtual_call
 from pipelines.lab.whatif.virtual.answer import VirtualAnswer
 from pipelines.lab.whatif.virtual.calls import Randomness, VirtualCalls
 from voice.frames import AnswerTextFrame
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.answer.llm_request import LLMRequest

@@ -2,7 +2,7 @@
 
 import re
 
-from voice.turns.words.turn_words import QuestionPatterns, TurnWords
+from voice.language.turn_words import QuestionPatterns, TurnWords
 
 _VERBS = (
     r"(?:sagen|nennen|geben|wiederholen|buchstabieren|beschreiben|erklären|erzählen|bestätigen|lesen|teilen)"

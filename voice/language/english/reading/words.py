@@ -3,14 +3,13 @@
 import re
 import unicodedata
 
-from voice.language import Language
-from voice.language.abbreviations import BEFORE_NUMBERS, SAID, dot_ends
-from voice.tts.reading.numbers import cardinal, digits, ordinal, roman, year
-from voice.tts.reading.rule import Rule
+from voice.language.english.abbreviations import ENGLISH
+from voice.language.english.numbers import cardinal, digits, ordinal, year
+from voice.language.reading import Rule, full_stop, roman
 
-_SAID = SAID["en"]
+_SAID = ENGLISH.said()
 _ABBREVIATION = "|".join(
-    re.escape(short) + (r"(?=\s?\(?\d)" if short.lower() in BEFORE_NUMBERS else "")
+    re.escape(short) + (r"(?=\s?\(?\d)" if short.lower() in ENGLISH.before_numbers else "")
     for short in sorted(_SAID, key=len, reverse=True)
 )
 _CAPITALS = {
@@ -49,15 +48,6 @@ def _ruler(found: "re.Match[str]") -> str:
 def _part(found: "re.Match[str]") -> str:
     value = roman(found["numeral"])
     return f"{found['name']} {cardinal(value)}" if value else found[0]
-
-
-def full_stop(found: "re.Match[str]", language: Language = "en") -> str:
-    """The dot of "p.m." ends the sentence, too, if nothing follows or what begins another one."""
-    if not found[0].endswith("."):
-        return ""
-    after = found.string[found.end() :]
-    ends = not after.strip("\"')”’ ") or dot_ends(found.string[: found.end()], after, language=language)
-    return "." if ends else ""
 
 
 def _abbreviation(found: "re.Match[str]") -> str:

@@ -2,7 +2,7 @@
 
 import re
 
-from voice.turns.words.turn_words import QuestionPatterns, TurnWords, alternatives
+from voice.language.turn_words import QuestionPatterns, TurnWords, alternatives
 
 _VERBS = r"(?:tell me|give me|provide|let me (?:know|have)|say|repeat|read|enter|share|confirm|spell|describe|explain)"
 

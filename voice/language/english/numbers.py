@@ -1,7 +1,5 @@
 """Numbers in words, as American English says them; num2words spells them."""
 
-import re
-
 from num2words import num2words
 
 _MOST_DIGITS = 15
@@ -12,7 +10,6 @@ MONTHS = (
 )  # fmt: skip
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 FRACTIONS = {2: "half", 3: "third", 4: "quarter"}
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
 def _plain(text: str) -> str:
@@ -81,11 +78,3 @@ def fraction(above: int, below: int) -> str:
     name = FRACTIONS.get(below) or ordinal(below)
     many = "halves" if below == 2 else f"{name}s"
     return f"{cardinal(above)} {name if above == 1 else many}"
-
-
-def roman(text: str) -> int | None:
-    """The value of a Roman numeral; None for other letters, such as "IIII"."""
-    if not re.fullmatch(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})", text) or not text:
-        return None
-    values = [_ROMAN[char] for char in text]
-    return sum(-value if any(later > value for later in values[at + 1 :]) else value for at, value in enumerate(values))

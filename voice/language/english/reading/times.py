@@ -2,16 +2,15 @@
 
 import re
 
-from voice.language.abbreviations import SAID
-from voice.tts.reading.numbers import MONTHS, cardinal, ordinal, year
-from voice.tts.reading.rule import Rule
-from voice.tts.reading.words import full_stop
+from voice.language.english.abbreviations import ENGLISH
+from voice.language.english.numbers import MONTHS, cardinal, ordinal, year
+from voice.language.reading import Rule, full_stop
 
 _SHORT = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
 _MONTH = rf"(?P<month>{'|'.join(MONTHS)}|(?:{'|'.join(sorted(_SHORT, key=len, reverse=True))})(?:\.|(?= \d)))"
 _YEAR = r"(?:,?\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]))?"
 _HALF = r"(?:\s?(?P<half>[ap])(?:m(?!\w)|\.\s?m\.?(?!\w)|M(?!\w)))"
-_WEEKDAYS = {short[:-1]: said for short, said in SAID["en"].items() if said.endswith("day")}
+_WEEKDAYS = {short[:-1]: said for short, said in ENGLISH.said().items() if said.endswith("day")}
 _WEEKDAY = "|".join(sorted(_WEEKDAYS, key=len, reverse=True))
 _LAST = r"(?:\s?[-–]\s?(?P<last>[0-3]?\d)(?:st|nd|rd|th)?)?"
 _ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT)(?!\w)|(?P<offset>(?:\+|(?<=\d:\d\d:\d\d)-)\d\d)(?::?(?P<part>\d\d))?(?![\d:]))?"

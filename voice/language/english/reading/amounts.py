@@ -2,9 +2,8 @@
 
 import re
 
-from voice.tts.reading.numbers import cardinal, decade, digits, fraction, grouped, is_one, number, ordinal, year
-from voice.tts.reading.rule import NUMBER, Rule
-from voice.tts.reading.words import full_stop
+from voice.language.english.numbers import cardinal, decade, digits, fraction, grouped, is_one, number, ordinal, year
+from voice.language.reading import NUMBER, Rule, full_stop
 
 _CURRENCIES = {
     "$": ("dollar", "dollars", "cent", "cents"),

@@ -4,11 +4,8 @@ import re
 
 from num2words import num2words
 
-from voice.language.abbreviations import SAID
-from voice.tts.reading.addresses import ABROAD, CARD, MAIL, WEB
-from voice.tts.reading.numbers import roman
-from voice.tts.reading.rule import Rule
-from voice.tts.reading.words import full_stop
+from voice.language.german.abbreviations import GERMAN
+from voice.language.reading import ABROAD, CARD, MAIL, WEB, Rule, full_stop, roman
 
 _MONTHS = [
     "Januar",
@@ -24,7 +21,7 @@ _MONTHS = [
     "November",
     "Dezember",
 ]
-_SAID = SAID["de"]
+_SAID = GERMAN.said()
 _SHORT_MONTHS = {short: said for short, said in _SAID.items() if said in _MONTHS}
 _MONTH = "|".join(map(re.escape, (*_MONTHS, *_SHORT_MONTHS)))
 _DAYS = {short[:-1]: said for short, said in _SAID.items() if said.endswith(("tag", "woch"))} | {

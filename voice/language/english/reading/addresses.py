@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from voice.tts.reading.numbers import cardinal, digits, grouped
-from voice.tts.reading.rule import Rule
+from voice.language.english.numbers import cardinal, digits, grouped
+from voice.language.reading import ABROAD, CARD, ENDINGS, MAIL, WEB, Rule
 
 _MARKS = {
     ".": "dot",
@@ -16,8 +16,7 @@ _MARKS = {
     "~": "tilde",
     "%": "percent",
 }
-_ENDINGS = "com|org|net|edu|gov|io|dev|ai|app|info|co|uk|de|fr|eu|us|ca|au|me|tv|ch|at|nl|jp|in|rs|xyz"
-_SPOKEN_ENDINGS = frozenset(("com", "org", "net", "edu", "gov", "dev", "app", "info"))
+_SPOKENENDINGS = frozenset(("com", "org", "net", "edu", "gov", "dev", "app", "info"))
 _PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
@@ -42,7 +41,7 @@ def address(text: str, marks: Mapping[str, str] = _MARKS) -> str:
         elif part.isdigit():
             said.append(digits(part) if len(part) > 2 or part.startswith("0") else cardinal(int(part)))
         elif part.isalpha():
-            ending = at > 0 and parts[at - 1] == "." and part in _ENDINGS.split("|") and part not in _SPOKEN_ENDINGS
+            ending = at > 0 and parts[at - 1] == "." and part in ENDINGS.split("|") and part not in _SPOKENENDINGS
             said.append(spell(part) if ending or len(part) < 2 or not _VOWEL.search(part) else part)
     return " ".join(said)
 
@@ -95,24 +94,16 @@ def _spelled(found: "re.Match[str]") -> str:
 
 
 _EXTENSION = r"(?:\s(?:ext\.?|x)\s?\d{1,6})?"
-ABROAD = r"\+\d{1,3}(?:[ -]?\(0\))?(?:[ -]?\(?\d{2,8}\)?){2,5}"
-CARD = r"\d{4}(?:[ -]\d{4}){3}(?!\w)|\d{4}[ -]\d{6}[ -]\d{5}(?!\w)"
-MAIL = r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})"
-WEB = (
-    r"(?:https?://(?:www\.)?|www\.)(?P<rest>[\w-]+(?:[^\s<>\[\]\"]*[\w/)])?)",
-    r"(?P<rest>(?:[a-z][a-z\d_-]+\.){1,4}[a-z]{2,12}(?:/[\w./-]*\w)?)(?![\w@])",
-    rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{_ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])",
-)
 _COUNTED = r"\s(?!(?:is|was|has|ships|arrives|comes|costs|needs|does)\b)(?:[a-z]+s|people|men|women|children)\b"
 RULES = (
-    Rule(r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})", lambda found: address(found["mail"])),
+    Rule(MAIL, lambda found: address(found["mail"])),
     *(Rule(pattern, _web) for pattern in WEB),
     Rule(
         r"(?P<rest>(?:[a-z]\.){3,}[a-z])(?!\w)|(?<!\S)(?P<path>~?/(?:[\w.-]+/)*[\w.-]*\w|[A-Z]:\\[\w\\. -]*\w)",
         _path,
     ),
     Rule(r"(?:[\w.-]{1,40}/){1,8}[\w-]{1,40}\.[a-z]{1,4}(?!\w)", _path),
-    Rule(rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{_ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])", _web),
+    Rule(rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])", _web),
     Rule(rf"(?:\+?\d{{1,3}}[ .-]?)?\(?\d{{3}}\)?[ .-]\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone),
     Rule(rf"\(\d{{3}}\) ?\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone, inside=True),
     Rule(rf"{ABROAD}{_EXTENSION}(?!\w)", _phone),

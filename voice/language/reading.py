@@ -1,0 +1,56 @@
+"""What the reading rules of all languages share."""
+
+import re
+from collections.abc import Callable
+
+from voice.language import Language
+from voice.language.sentence_ends import dot_ends
+
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+"""Digits, with thousands separated by commas or not, and decimals."""
+ENDINGS = "com|org|net|edu|gov|io|dev|ai|app|info|co|uk|de|fr|eu|us|ca|au|me|tv|ch|at|nl|jp|in|rs|xyz"
+"""Endings of web addresses."""
+ABROAD = r"\+\d{1,3}(?:[ -]?\(0\))?(?:[ -]?\(?\d{2,8}\)?){2,5}"
+CARD = r"\d{4}(?:[ -]\d{4}){3}(?!\w)|\d{4}[ -]\d{6}[ -]\d{5}(?!\w)"
+MAIL = r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})"
+WEB = (
+    r"(?:https?://(?:www\.)?|www\.)(?P<rest>[\w-]+(?:[^\s<>\[\]\"]*[\w/)])?)",
+    r"(?P<rest>(?:[a-z][a-z\d_-]+\.){1,4}[a-z]{2,12}(?:/[\w./-]*\w)?)(?![\w@])",
+    rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])",
+)
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+class Rule:
+    """A piece of text that is said in other words.
+
+    Args:
+        pattern: what is written, from the beginning of a word on.
+        say: what is said for it.
+        inside: it may also begin inside a word.
+        ignore_case: letters may be capitals or not.
+    """
+
+    def __init__(
+        self, pattern: str, say: Callable[["re.Match[str]"], str], *, inside: bool = False, ignore_case: bool = False
+    ) -> None:
+        boundary = "" if inside else r"(?<![^\W_])(?<!\d[.,])"
+        self.expression = re.compile(boundary + pattern, re.IGNORECASE if ignore_case else 0)
+        self.say = say
+
+
+def full_stop(found: "re.Match[str]", language: Language = "en") -> str:
+    """The dot of "p.m." ends the sentence, too, if nothing follows or what begins another one."""
+    if not found[0].endswith("."):
+        return ""
+    after = found.string[found.end() :]
+    ends = not after.strip("\"')”’ ") or dot_ends(found.string[: found.end()], after, language=language)
+    return "." if ends else ""
+
+
+def roman(text: str) -> int | None:
+    """The value of a Roman numeral; None for other letters, such as "IIII"."""
+    if not re.fullmatch(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})", text) or not text:
+        return None
+    values = [_ROMAN[char] for char in text]
+    return sum(-value if any(later > value for later in values[at + 1 :]) else value for at, value in enumerate(values))

@@ -9,7 +9,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from voice.responder.language.numbers import CERTAIN, spell_number
+from voice.language.english.number_words import CERTAIN
+from voice.language.english.numbers import cardinal
 from voice.responder.language.readings import readings
 from voice.responder.language.transcript import normalise
 from voice.responder.understanding import answers_question, grammar, last_grammar, parses
@@ -101,7 +102,7 @@ def _every_number(rng: random.Random) -> list[str]:
     """Each number up to 100: with another number in sums, and in conversions and timers."""
     sentences = []
     for number in range(1, 101):
-        value, other = spell_number(number), spell_number(rng.randint(2, 100))
+        value, other = cardinal(number), cardinal(rng.randint(2, 100))
         said = rng.choice(("plus", "minus", "times", "divided by", "percent of"))
         sentences += [f"what is {value} {said} {other}", f"what is {other} {said} {value}"]
         if number > 1:

@@ -14,8 +14,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from voice.errors import ConfigurationError
+from voice.language.english.numbers import cardinal
 from voice.llm.tools.tool import TookTooLongError, Tool, Traits, run, traits_of
-from voice.responder.language.numbers import spell_number
 from voice.responder.language.transcript import normalise
 
 log = logging.getLogger(__name__)
@@ -245,7 +245,7 @@ def names_of(tools: Sequence[Tool]) -> list[str]:
 def _stems(text: str) -> tuple[str, ...]:
     """The words of a text in the form in which they are compared: numbers up to 100 in words, no plural "s"."""
     said = normalise(text).split()
-    spelled = (spell_number(int(word)) if word.isdecimal() and int(word) <= 100 else word for word in said)
+    spelled = (cardinal(int(word)) if word.isdecimal() and int(word) <= 100 else word for word in said)
     return tuple(stem(word) for word in " ".join(spelled).split())
 
 

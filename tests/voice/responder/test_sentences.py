@@ -3,8 +3,8 @@ from datetime import datetime
 
 import pytest
 
+from voice.language.english.numbers import cardinal
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
-from voice.responder.language.numbers import spell_number
 from voice.responder.sentences import domain_sentences
 from voice.responder.understanding import LAST_SKILLS, SKILLS
 
@@ -41,7 +41,7 @@ def test_sentences_are_written_as_a_recogniser_writes() -> None:
 
 def test_all_numbers_occur() -> None:
     text = " ".join(domain_sentences())
-    assert all(f" {spell_number(number)} " in text for number in range(1, 101))
+    assert all(f" {cardinal(number)} " in text for number in range(1, 101))
 
 
 def test_common_requests_outnumber_rare_ones() -> None:

@@ -4,9 +4,10 @@ import random
 from dataclasses import dataclass
 from fractions import Fraction
 
+from voice.language.english.number_words import SIGNED, parse_number, say_number
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.measures import BY_NAME, UNITS, Unit
-from voice.responder.language.numbers import SIGNED, parse_number, sample_number, say_number
+from voice.responder.language.numbers import sample_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from voice.language.english.number_words import numbers_and
+from voice.language.english.numbers import cardinal
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import numbers_and, spell_number
 
 Half = Literal["am", "pm"]
 _HALVES: dict[str, Half | Literal["night"]] = {
@@ -32,9 +33,9 @@ _HALVES: dict[str, Half | Literal["night"]] = {
 _DAYS = {"today": 0, "tonight": 0, "this": 0, "tomorrow": 1}
 _HALF = re.compile(rf"(?<!\S)(?:{'|'.join(sorted(_HALVES, key=len, reverse=True))})(?!\S)")
 _DAY = re.compile(r"(?<!\S)(today|tonight|tomorrow|this)(?!\S)")
-_NUMBERS = {said: number for number in range(60) for said in (spell_number(number), str(number), f"{number:02}")}
+_NUMBERS = {said: number for number in range(60) for said in (cardinal(number), str(number), f"{number:02}")}
 _MINUTES = {said: minute for said, minute in _NUMBERS.items() if minute > 9 or said[0] == "0"} | {
-    f"{zero} {spell_number(minute)}": minute for minute in range(10) for zero in ("oh", "zero")
+    f"{zero} {cardinal(minute)}": minute for minute in range(10) for zero in ("oh", "zero")
 }
 """What may follow the hour: "thirty", "oh five", "05"; not "five" alone."""
 _SHARES = {"half": 30, "quarter": 15}
@@ -142,7 +143,7 @@ def say_time(now: datetime) -> str:
 
 def sample_clock(rng: random.Random) -> str:
     """A time that people want to be reminded at."""
-    hour, minute = spell_number(rng.randint(5, 12)), rng.choice(["fifteen", "thirty", "thirty", "forty five"])
+    hour, minute = cardinal(rng.randint(5, 12)), rng.choice(["fifteen", "thirty", "thirty", "forty five"])
     core = rng.choice([hour, hour, f"{hour} {minute}", f"half past {hour}", f"quarter to {hour}", f"{hour} o'clock"])
     return core + rng.choice(["", "", "", " in the morning", " tomorrow", " a.m.", " p.m.", " tonight"])
 

@@ -5,9 +5,10 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from voice.language.english.number_words import numbers_and, say_number
+from voice.language.english.numbers import cardinal
 from voice.responder.language.amounts import parse_count
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import numbers_and, say_number, spell_number
 
 UNIT_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _UNITS = [unit + plural for unit in ("second", "sec", "minute", "min", "hour", "day") for plural in ("s", "")]
@@ -87,15 +88,15 @@ def sample_duration(rng: random.Random) -> str:
         return rng.choice(["half an hour", "an hour and a half", "a minute and a half", "two and a half minutes"])
     if draw < 0.08:
         return rng.choice(["a minute", "an hour", "one hour", "one minute", "one second"])
-    rest, joint = spell_number(rng.choice([10, 15, 20, 30, 45])), " and" if rng.random() < 0.6 else ""
+    rest, joint = cardinal(rng.choice([10, 15, 20, 30, 45])), " and" if rng.random() < 0.6 else ""
     if draw < 0.14:
-        return f"{spell_number(rng.randint(2, 10))} minutes{joint} {rest} seconds"
+        return f"{cardinal(rng.randint(2, 10))} minutes{joint} {rest} seconds"
     if draw < 0.18:
         return f"{rng.choice(['one hour', 'two hours'])}{joint} {rest} minutes"
     if draw < 0.24:
-        return f"{spell_number(rng.randint(2, 24))} hours"
+        return f"{cardinal(rng.randint(2, 24))} hours"
     count = rng.choice([2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 12, 15, 20, 25, 30, 40, 45, 50, 60, 90])
-    return f"{spell_number(count)} {'seconds' if draw < 0.55 else 'minutes'}"
+    return f"{cardinal(count)} {'seconds' if draw < 0.55 else 'minutes'}"
 
 
 DURATION = SlotKind("duration", PATTERN, parse_duration, sample_duration)

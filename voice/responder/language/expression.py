@@ -9,16 +9,9 @@ from fractions import Fraction
 from functools import cache
 from operator import add, mul, sub
 
+from voice.language.english.number_words import CERTAIN, FIGURES, UNSIGNED, numbers_and, parse_number, say_number
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import (
-    CERTAIN,
-    DIGIT_FIGURES,
-    UNSIGNED,
-    numbers_and,
-    parse_number,
-    sample_number,
-    say_number,
-)
+from voice.responder.language.numbers import sample_number
 
 
 class Undefined(Exception):
@@ -161,7 +154,7 @@ def parse_expression(words: str) -> SumResult | None:
 
 def parse_bare(words: str) -> SumResult | None:
     """As `parse_expression`, for words without a question around them: one number must be spelled correctly."""
-    certain = any(word in CERTAIN or DIGIT_FIGURES.fullmatch(word) for word in words.split())
+    certain = any(word in CERTAIN or FIGURES.fullmatch(word) for word in words.split())
     return parse_expression(words) if certain else None
 
 

@@ -3,8 +3,9 @@
 from fractions import Fraction
 from operator import add, mul, sub
 
+from voice.language.english.number_words import is_exact, say_number
 from voice.responder.language.expression import BARE, SUM, Operation, SumResult, divide, work_out
-from voice.responder.language.numbers import SPOKEN_NUMBER, is_exact, pair_of_numbers, say_number
+from voice.responder.language.numbers import NUMBER, pair_of_numbers
 from voice.responder.skills.skill import Request, SkillAnswer, Skills
 
 SKILLS = Skills()
@@ -58,7 +59,7 @@ two_numbers("divide <pair:by>", ("by",), "divided by", divide)
     "what (percent|percentage) of <whole:number> is <part:number>",
     "<part:number> is what (percent|percentage) of <whole:number>",
     "what percentage is <part:number> of <whole:number>",
-    kinds=[SPOKEN_NUMBER],
+    kinds=[NUMBER],
     share=0.6,
 )
 def say_share(request: Request) -> SkillAnswer:

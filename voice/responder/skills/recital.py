@@ -3,8 +3,9 @@
 import random
 from fractions import Fraction
 
+from voice.language.english.numbers import cardinal
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import SPOKEN_NUMBER, spell_number
+from voice.responder.language.numbers import NUMBER
 from voice.responder.language.phrasing import sentence
 from voice.responder.skills.skill import Request, SkillAnswer, Skills, always
 
@@ -17,10 +18,10 @@ _SENTENCES = (
 
 def sample_limit(rng: random.Random) -> str:
     """A number to count to."""
-    return spell_number(rng.choice((3, 5, 5, 7, 8, 10, 10, 10, 12, 15, 20, 20, 25, 30, 50, 100)))
+    return cardinal(rng.choice((3, 5, 5, 7, 8, 10, 10, 10, 12, 15, 20, 20, 25, 30, 50, 100)))
 
 
-LIMIT = SlotKind("limit", SPOKEN_NUMBER.pattern, SPOKEN_NUMBER.parse, sample_limit)
+LIMIT = SlotKind("limit", NUMBER.pattern, NUMBER.parse, sample_limit)
 TEXT = SlotKind("text", r"(?:\S+ ){1,40}", str, lambda rng: rng.choice(_SENTENCES))
 SKILLS = Skills()
 

@@ -70,6 +70,7 @@ class SkillAnswer:
 
 Answer = Callable[[Request], SkillAnswer | None]
 """Answers a request; returns None if the skill does not apply to it after all."""
+A = TypeVar("A", bound=Answer)
 
 
 def never(_slots: Mapping[str, object]) -> bool:
@@ -123,10 +124,10 @@ class Skill:
 class Skills(list[Skill]):
     """The skills of one subject. If two of them match the same words, the earlier one wins."""
 
-    def to(self, intent: str, *templates: str, **options: Any) -> Callable[[Answer], Answer]:
+    def to(self, intent: str, *templates: str, **options: Any) -> Callable[[A], A]:
         """A decorator of the function that answers what `templates` say; for `options` see `Skill`."""
 
-        def learn(answer: Answer) -> Answer:
+        def learn(answer: A) -> A:
             self.append(Skill(intent, templates, answer, **options))
             return answer
 

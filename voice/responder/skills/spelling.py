@@ -1,7 +1,7 @@
 """Spells words."""
 
+from voice.language.english.numbers import cardinal
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import spell_number
 from voice.responder.skills.skill import Request, SkillAnswer, Skills
 
 WORDS = (
@@ -16,7 +16,7 @@ _MARKS = {"'": "apostrophe", "-": "hyphen", ".": "point", "_": "underscore"}
 
 def parse_words(words: str) -> str | None:
     """Up to three words to spell, with numbers in words; None for words such as "that" or "the word"."""
-    parts = [spell_number(int(part)) if part.isdigit() and len(part) < 7 else part for part in words.split()]
+    parts = [cardinal(int(part)) if part.isdigit() and len(part) < 7 else part for part in words.split()]
     text = " ".join(parts)
     return None if text in ("the", "a", "word", "the word", "it", "that", "this", "me") else text
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from voice.responder.language.durations import DURATION, Duration, attributive, say_seconds
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import SPOKEN_NUMBER
+from voice.responder.language.numbers import NUMBER
 from voice.responder.skills.skill import Request, SkillAnswer, Skills
 from voice.responder.state import State, Timer
 
@@ -66,7 +66,7 @@ def set_timer(request: Request) -> SkillAnswer:
     "(set|start) [a|another|the] timer [for]",
     "(set|start) a timer for <number>",
     "[i need] (a|another) timer",
-    kinds=[SPOKEN_NUMBER],
+    kinds=[NUMBER],
     whole=False,
     share=0.5,
 )

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from voice.language.english.number_words import parse_number
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.tools.tool import Tool
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
-from voice.responder.language.numbers import parse_number
 from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer, json_text
 from voice.simulator.scripting.continuing import begun, rest_of
 from voice.simulator.scripting.relaying import after_opening, opening_for, relayed

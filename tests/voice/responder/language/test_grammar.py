@@ -4,9 +4,9 @@ from fractions import Fraction
 import pytest
 
 from voice.responder.language.grammar import Template
-from voice.responder.language.numbers import SPOKEN_NUMBER
+from voice.responder.language.numbers import NUMBER
 
-KINDS = {"number": SPOKEN_NUMBER}
+KINDS = {"number": NUMBER}
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from voice.language.english.transcripts import normalise
 from voice.llm.tools.tool import Tool
-from voice.responder.language.transcript import normalise
 from voice.responder.skills import courtesies, timers
 from voice.responder.skills.skill import Request, SkillAnswer
 from voice.responder.state import State, Timer

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from voice.language.english.number_words import CERTAIN
 from voice.language.english.numbers import cardinal
+from voice.language.english.transcripts import normalise
 from voice.responder.language.readings import readings
-from voice.responder.language.transcript import normalise
 from voice.responder.understanding import answers_question, grammar, last_grammar, parses
 
 SENTENCES_PER_SHARE = 50

@@ -15,8 +15,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from voice.errors import ConfigurationError
 from voice.language.english.numbers import cardinal
+from voice.language.english.transcripts import normalise
 from voice.llm.tools.tool import TookTooLongError, Tool, Traits, run, traits_of
-from voice.responder.language.transcript import normalise
 
 log = logging.getLogger(__name__)
 # Words around a tool's name that do not belong to its argument.

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from voice.language.english.transcripts import normalise
 from voice.responder.language.readings import Reading, readings
-from voice.responder.language.transcript import normalise
 from voice.responder.skills import (
     arithmetic,
     clock,

@@ -18,13 +18,10 @@ UNKNOWN_SKILLS = Skills()
     "time",
     "what time is it [now|right now|at the moment|here]",
     "what is the [current] time [now|right now]",
-    "what time it is [now]",
-    "what the time is [now]",
-    "(give|tell) me the time",
-    "the [current] time",
+    "what (time it|the time) is [now]",
+    "[give me|tell me|check] the [current] time",
     "what time (do you have|have you got)",
     "[do|have] you (have|got) the time",
-    "check the time",
     "time",
     share=5,
 )
@@ -62,18 +59,12 @@ def say_date(day: date) -> str:
 
 @SKILLS.to(
     "date",
-    "(what|which) day is it [today|now]",
-    "what is the date [today]",
-    "what is today's date",
-    "what is today",
-    "what day is today",
-    "what date is it [today]",
-    "what is the day [today]",
+    "(what|which) (day|date) is it [today|now]",
+    "what is the (date|day) [today]",
+    "what is (today|today's date)",
     "what day of the (week|month) is it [today]",
-    "what day it is [today]",
-    "what the date is [today]",
-    "(give|tell) me the date",
-    "(today's|the) date",
+    "what (day it|the date|day) is [today]",
+    "[give me|tell me] (the|today's) date",
     share=3,
 )
 def tell_date(request: Request) -> SkillAnswer:
@@ -83,8 +74,7 @@ def tell_date(request: Request) -> SkillAnswer:
 
 @SKILLS.to(
     "date",
-    "what day (is it|is|will it be) tomorrow",
-    "what is the date tomorrow",
+    "what (day (is it|is|will it be)|is the date) tomorrow",
     "what is (tomorrow|tomorrow's date)",
 )
 def tell_tomorrow(request: Request) -> SkillAnswer:
@@ -94,8 +84,7 @@ def tell_tomorrow(request: Request) -> SkillAnswer:
 
 @SKILLS.to(
     "date",
-    "what day (was it|was|is) yesterday",
-    "what was the date yesterday",
+    "what (day (was it|was|is)|was the date) yesterday",
     "what was yesterday's date",
     share=0.7,
 )
@@ -106,10 +95,8 @@ def tell_yesterday(request: Request) -> SkillAnswer:
 
 @SKILLS.to(
     "year",
-    "(what|which) year is it [now]",
+    "(what|which) year (is it [now]|are we in|it is)",
     "what is the [current] year",
-    "what year are we in",
-    "what year it is",
 )
 def tell_year(request: Request) -> SkillAnswer:
     """Says, for example, "It is 2026"."""
@@ -118,10 +105,8 @@ def tell_year(request: Request) -> SkillAnswer:
 
 @SKILLS.to(
     "month",
-    "(what|which) month is it [now]",
+    "(what|which) month (is it [now]|are we in|it is)",
     "what is the [current] month",
-    "what month are we in",
-    "what month it is",
 )
 def tell_month(request: Request) -> SkillAnswer:
     """Says, for example, "It is November"."""

@@ -3,8 +3,8 @@
 import random
 import re
 
+from voice.language.english.phrasing import other_side, sentence
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.phrasing import other_side, sentence
 from voice.responder.skills.skill import Request, SkillAnswer, Skills
 
 _VERBS = re.compile(r" (?:is|are|was|were|am|has|have|starts|ends|likes|like|lives|live|works) ")
@@ -106,9 +106,8 @@ def remember_name(request: Request) -> SkillAnswer:
 
 @SKILLS.to(
     "recall",
-    "what did i (ask|tell) you to remember [before|earlier]",
+    "what did i (ask|tell) you [to remember] [before|earlier]",
     "what (do|can|should) you remember",
-    "what did i (tell|ask) you",
     "what have you remembered",
     "do you remember anything",
     "what (i asked|was it i asked) you to remember",

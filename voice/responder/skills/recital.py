@@ -4,9 +4,9 @@ import random
 from fractions import Fraction
 
 from voice.language.english.numbers import cardinal
+from voice.language.english.phrasing import sentence
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import NUMBER
-from voice.responder.language.phrasing import sentence
 from voice.responder.skills.skill import Request, SkillAnswer, Skills, always
 
 LONGEST_COUNT = 100

@@ -3,10 +3,10 @@
 import re
 from datetime import datetime, timedelta
 
+from voice.language.english.phrasing import other_side
 from voice.responder.language.clock_times import CLOCK, ClockTime, say_time
 from voice.responder.language.durations import DURATION, Duration
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.phrasing import other_side
 from voice.responder.skills.skill import Request, SkillAnswer, Skills, always
 from voice.responder.skills.timers import running, without
 from voice.responder.state import Timer

@@ -77,16 +77,13 @@ def ask_length(request: Request) -> SkillAnswer:
 
 @SKILLS.to(
     "timer left",
-    "how (long|much time|much) is left [on (the|my) timer]",
+    "how (long|much time|much) is (left|remaining) [on (the|my) timer]",
     "how (long|much time) (has|does) (the|my) timer (left|have left|have)",
     "how (long|much time) (is there|do i have) left [on the timer]",
     "how (long|much time) (until|before) (the|my) timer (ends|is done|goes off|rings)",
     "when does (the|my) timer (end|go off)",
-    "what is left on (the|my) timer",
-    "(check|how is) (the|my) timer",
-    "how much time is (left|remaining)",
-    "time left [on the timer]",
-    "how many (seconds|minutes) are left [on the timer]",
+    "(check|how is|what is left on) (the|my) timer",
+    "(time|how many (seconds|minutes) are) left [on the timer]",
     share=3,
 )
 def say_time_left(request: Request) -> SkillAnswer:

@@ -1,8 +1,7 @@
 """Converts units: "how many feet are in a mile", "convert ten miles to kilometers"."""
 
-from voice.responder.language.amounts import AMOUNT, UNIT, Amount, sample_pair, say_amount
-from voice.responder.language.measures import BY_NAME, Unit, to_unit
-from voice.responder.language.phrasing import sentence
+from voice.language.english.phrasing import sentence
+from voice.responder.language.amounts import AMOUNT, BY_NAME, UNIT, Amount, Unit, sample_pair, say_amount, to_unit
 from voice.responder.skills.skill import Request, SkillAnswer, Skills
 
 SKILLS = Skills()

@@ -1,7 +1,7 @@
 import pytest
 
+from voice.language.english.transcripts import normalise
 from voice.responder.language.readings import readings
-from voice.responder.language.transcript import normalise
 
 
 def texts(utterance: str, *, stray: bool) -> list[str]:

@@ -3,6 +3,7 @@
 import re
 
 from voice.language.english.numbers import cardinal, decade, digits, fraction, grouped, is_one, number, ordinal, year
+from voice.language.english.units import plural
 from voice.language.reading import NUMBER, Rule, full_stop
 
 _CURRENCIES = {
@@ -33,41 +34,27 @@ _SCALES = {
 }  # fmt: skip
 _SCALE = r"(?:\s?(?P<scale>thousand|million|billion|trillion|[kKmMbB]n?)(?!\w))?"
 _UNITS = {
-    "km/h": ("kilometer per hour", "kilometers per hour"), "kph": ("kilometer per hour", "kilometers per hour"),
-    "mph": ("mile per hour", "miles per hour"), "m/s": ("meter per second", "meters per second"),
-    "km²": ("square kilometer", "square kilometers"), "m²": ("square meter", "square meters"),
-    "m/s²": ("meter per second squared", "meters per second squared"), "″": ("inch", "inches"),
-    "mos": ("month", "months"), "sq. ft": ("square foot", "square feet"),
-    "yr": ("year", "years"), "yrs": ("year", "years"), "gal": ("gallon", "gallons"), "wk": ("week", "weeks"),
-    "Gbit": ("gigabit", "gigabits"), "Mbit": ("megabit", "megabits"), "kbit": ("kilobit", "kilobits"),
-    "fps": ("frame per second", "frames per second"), "Grad": ("Grad", "Grad"), "Euro": ("Euro", "Euro"),
-    "m³": ("cubic meter", "cubic meters"), "sq ft": ("square foot", "square feet"),
-    "km": ("kilometer", "kilometers"), "m": ("meter", "meters"), "cm": ("centimeter", "centimeters"),
-    "mm": ("millimeter", "millimeters"), "mi": ("mile", "miles"), "ft": ("foot", "feet"), "yd": ("yard", "yards"),
-    "kg": ("kilogram", "kilograms"), "g": ("gram", "grams"), "mg": ("milligram", "milligrams"),
-    "lb": ("pound", "pounds"), "lbs": ("pound", "pounds"), "oz": ("ounce", "ounces"),
-    "l": ("liter", "liters"), "L": ("liter", "liters"), "ml": ("milliliter", "milliliters"),
-    "mL": ("milliliter", "milliliters"), "tsp": ("teaspoon", "teaspoons"), "tbsp": ("tablespoon", "tablespoons"),
-    "°C": ("degree Celsius", "degrees Celsius"), "°F": ("degree Fahrenheit", "degrees Fahrenheit"),
-    "°": ("degree", "degrees"), "kB": ("kilobyte", "kilobytes"), "KB": ("kilobyte", "kilobytes"),
-    "MB": ("megabyte", "megabytes"), "GB": ("gigabyte", "gigabytes"), "TB": ("terabyte", "terabytes"),
-    "Mbps": ("megabit per second", "megabits per second"), "Gbps": ("gigabit per second", "gigabits per second"),
-    "ms": ("millisecond", "milliseconds"), "s": ("second", "seconds"), "sec": ("second", "seconds"),
-    "min": ("minute", "minutes"), "mins": ("minute", "minutes"), "h": ("hour", "hours"), "hr": ("hour", "hours"),
-    "hrs": ("hour", "hours"), "Hz": ("hertz", "hertz"), "kHz": ("kilohertz", "kilohertz"),
-    "MHz": ("megahertz", "megahertz"), "GHz": ("gigahertz", "gigahertz"), "W": ("watt", "watts"),
-    "kW": ("kilowatt", "kilowatts"), "kWh": ("kilowatt hour", "kilowatt hours"), "V": ("volt", "volts"),
-    "kcal": ("kilocalorie", "kilocalories"), "px": ("pixel", "pixels"), "%": ("percent", "percent"),
-    "μg": ("microgram", "micrograms"), "mcg": ("microgram", "micrograms"), "μm": ("micrometer", "micrometers"),
-    "μL": ("microliter", "microliters"), "μl": ("microliter", "microliters"), "μs": ("microsecond", "microseconds"),
-    "nm": ("nanometer", "nanometers"), "dL": ("deciliter", "deciliters"), "dl": ("deciliter", "deciliters"),
-    "mmHg": ("millimeter of mercury", "millimeters of mercury"), "Ah": ("amp hour", "amp hours"),
-    "mAh": ("milliamp hour", "milliamp hours"), "dB": ("decibel", "decibels"), "kJ": ("kilojoule", "kilojoules"),
-    "hPa": ("hectopascal", "hectopascals"), "kPa": ("kilopascal", "kilopascals"), "Ω": ("ohm", "ohms"),
-    "kΩ": ("kilohm", "kilohms"), "hp": ("horsepower", "horsepower"), "bpm": ("beat per minute", "beats per minute"),
-    "mpg": ("mile per gallon", "miles per gallon"), "secs": ("second", "seconds"), "pts": ("point", "points"),
-    "qt": ("quart", "quarts"), "pt": ("pint", "pints"), "fl. oz": ("fluid ounce", "fluid ounces"),
-    "Tbsp": ("tablespoon", "tablespoons"),
+    short: (name, plural(name))
+    for name, symbols in {
+        "kilometer per hour": "km/h, kph", "mile per hour": "mph", "meter per second": "m/s",
+        "square kilometer": "km²", "square meter": "m²", "meter per second squared": "m/s²", "inch": "″",
+        "month": "mos", "square foot": "sq. ft, sq ft", "year": "yr, yrs", "gallon": "gal", "week": "wk",
+        "gigabit": "Gbit", "megabit": "Mbit", "kilobit": "kbit", "frame per second": "fps", "Grad": "Grad",
+        "Euro": "Euro", "cubic meter": "m³", "kilometer": "km", "meter": "m", "centimeter": "cm", "millimeter": "mm",
+        "mile": "mi", "foot": "ft", "yard": "yd", "kilogram": "kg", "gram": "g", "milligram": "mg", "pound": "lb, lbs",
+        "ounce": "oz", "liter": "l, L", "milliliter": "ml, mL", "teaspoon": "tsp", "tablespoon": "tbsp, Tbsp",
+        "degree Celsius": "°C", "degree Fahrenheit": "°F", "degree": "°", "kilobyte": "kB, KB", "megabyte": "MB",
+        "gigabyte": "GB", "terabyte": "TB", "megabit per second": "Mbps", "gigabit per second": "Gbps",
+        "millisecond": "ms", "second": "s, sec, secs", "minute": "min, mins", "hour": "h, hr, hrs", "hertz": "Hz",
+        "kilohertz": "kHz", "megahertz": "MHz", "gigahertz": "GHz", "watt": "W", "kilowatt": "kW",
+        "kilowatt hour": "kWh", "volt": "V", "kilocalorie": "kcal", "pixel": "px", "percent": "%",
+        "microgram": "μg, mcg", "micrometer": "μm", "microliter": "μL, μl", "microsecond": "μs", "nanometer": "nm",
+        "deciliter": "dL, dl", "millimeter of mercury": "mmHg", "amp hour": "Ah", "milliamp hour": "mAh",
+        "decibel": "dB", "kilojoule": "kJ", "hectopascal": "hPa", "kilopascal": "kPa", "ohm": "Ω", "kilohm": "kΩ",
+        "horsepower": "hp", "beat per minute": "bpm", "mile per gallon": "mpg", "point": "pts", "quart": "qt",
+        "pint": "pt", "fluid ounce": "fl. oz",
+    }.items()
+    for short in symbols.split(", ")
 }  # fmt: skip
 _COMMA = r"(?:\d{1,3}(?:\.\d{3})+|\d+),\d\d?"
 _DOTS = r"\d{1,3}(?:\.\d{3})+"

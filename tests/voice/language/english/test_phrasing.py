@@ -1,6 +1,6 @@
 import pytest
 
-from voice.responder.language.phrasing import other_side
+from voice.language.english.phrasing import other_side
 
 
 @pytest.mark.parametrize(

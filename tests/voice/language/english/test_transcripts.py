@@ -1,6 +1,6 @@
 import pytest
 
-from voice.responder.language.transcript import normalise
+from voice.language.english.transcripts import normalise
 
 
 @pytest.mark.parametrize(

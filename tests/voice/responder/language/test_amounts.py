@@ -1,6 +1,6 @@
 import random
 
-from voice.responder.language.measures import BY_NAME, UNITS, to_unit
+from voice.responder.language.amounts import BY_NAME, UNITS, to_unit
 
 
 def test_converting_there_and_back_gives_the_same_value() -> None:

@@ -3,6 +3,7 @@
 Pure except for the tools it calls: the time is passed in; timers to start and stop are returned.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -90,18 +91,15 @@ class Responder:
         return self._state
 
     def reply(self, text: str, now: datetime) -> Reply:
-        """Answer `text`, run the tool that it asks for, and update the state.
+        """Answer `text`, run the tool that it asks for, and update the state, where no event loop runs.
 
         Args:
             text: what the user said, in any recogniser's spelling.
             now: local time; only differences and the calendar are used.
-
-        Raises:
-            ConfigurationError: it asks for an asynchronous tool.
         """
         proposal = self.propose(text, now)
         if proposal.reply.call is not None:
-            proposal = with_result(proposal, proposal.reply.call.run())
+            proposal = with_result(proposal, asyncio.run(proposal.reply.call.run()))
         return self.accept(proposal)
 
     def propose(self, text: str, now: datetime) -> Proposal:

@@ -242,7 +242,7 @@ class ResponderLLMService(PartsLLMService):
             due = time.monotonic() + SILENT_FOR
             accompanying = self.create_task(tools.accompany(due, time.monotonic, say), "accompany a tool")
             try:
-                return await call.run_async()
+                return await call.run()
             finally:
                 await self.cancel_task(accompanying)
                 await self.push_frame(ToolReturnedFrame())

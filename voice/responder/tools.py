@@ -45,52 +45,30 @@ class ToolCall:
     named: Mapping[str, str | list[str]] = field(default_factory=dict)
 
     @property
-    def failure(self) -> str:
-        """The answer when the tool raises an exception."""
-        return f"The {self.title} tool failed."
-
-    def run(self) -> str:
-        """Call a synchronous tool; returns the answer. An exception is logged and answered with `failure`.
-
-        Raises:
-            ConfigurationError: the tool is asynchronous.
-        """
-        if inspect.iscoroutinefunction(self.function):
-            raise ConfigurationError(
-                f"The tool {self.function.__name__} is asynchronous; answer with ResponderLLMService, which awaits it."
-            )
-        try:
-            return as_text(self.function(*self.arguments, **self.named))
-        except Exception:
-            log.exception("the tool %s failed", self.title)
-            return self.failure
-
-    @property
     def traits(self) -> Traits:
         """What the tool says of itself."""
         return traits_of(self.function)
 
-    async def run_async(self) -> str:
-        """Call any tool, as `run` does, within its limit; a synchronous tool runs in a thread of its own."""
+    async def run(self) -> str:
+        """Call the tool within its limit, a synchronous one in a thread of its own; returns the answer.
+
+        An exception is logged, and the answer says that the tool failed.
+        """
         try:
-            return as_text(await run(partial(self.function, *self.arguments, **self.named), self.traits, self._ran_on))
+            result = await run(partial(self.function, *self.arguments, **self.named), self.traits, self._ran_on)
+            return "Done." if result is None else str(result)
         except TookTooLongError:
             log.warning("the tool %s took longer than %g s", self.title, self.traits.limit)
             return f"The {self.title} tool takes too long. Please ask me again later."
         except Exception:
             log.exception("the tool %s failed", self.title)
-            return self.failure
+            return f"The {self.title} tool failed."
 
     def _ran_on(self, work: "asyncio.Future[Any]") -> None:
         """The tool was interrupted, and has ended now."""
         if not work.cancelled():
             failed = work.exception()
             log.info("the tool %s, interrupted before, %s", self.title, "has failed" if failed else "has ended")
-
-
-def as_text(result: object) -> str:
-    """A tool's result as an answer."""
-    return "Done." if result is None else str(result)
 
 
 def stem(word: str) -> str:

@@ -2,7 +2,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from voice.errors import ConfigurationError
 from voice.responder.dialogue import NOT_UNDERSTOOD, Reply, Responder
 
 NOW = datetime(2026, 11, 20, 16, 10)
@@ -130,9 +129,9 @@ def test_a_proposal_runs_no_tool() -> None:
     assert calls == []
 
 
-def test_an_asynchronous_tool_needs_the_service() -> None:
-    with pytest.raises(ConfigurationError, match="ResponderLLMService"):
-        Responder(tools=[stock_price]).reply("what is the stock price of acme", NOW)
+def test_an_asynchronous_tool_is_awaited() -> None:
+    reply = Responder(tools=[stock_price]).reply("what is the stock price of acme", NOW)
+    assert reply.text == "acme is at 10."
 
 
 HALVES = [

@@ -62,15 +62,8 @@ def sample_fact(rng: random.Random) -> str:
     return rng.choices([place, event, rng.choice(_FACTS)], [40, 30, 30])[0]
 
 
-_NO_NAME = "not|the|a|in|on|is|going|very|so|fine|good|back|later|when|if|at|tomorrow|again"
 FACT = SlotKind("fact", r"(?!when |what |how |where |that )(?:\S+ ){2,40}", str, sample_fact)
-THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice([*_SUBJECTS, *_EVENTS, "name"]))
-NAME = SlotKind(
-    "name",
-    rf"(?!(?:{_NO_NAME}) )[a-z][a-z'-]+ ",
-    str,
-    lambda rng: rng.choice(["anna", "peter", "mary", "john", "kate"]),
-)
+THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice([*_SUBJECTS, *_EVENTS]))
 SKILLS = Skills()
 UNKNOWN_SKILLS = Skills()
 """Tried last: questions about facts that the user has not mentioned."""
@@ -96,14 +89,6 @@ def remember(request: Request) -> SkillAnswer:
     return SkillAnswer(sentence(f"I will remember {joint}{other_side(fact)}"), state)
 
 
-@SKILLS.to("remember", "my name is <name>", "[you can] call me <name>", kinds=[NAME], distinct=False)
-def remember_name(request: Request) -> SkillAnswer:
-    """Remembers the user's name."""
-    name = request.slot("name", str)
-    facts = (*(known for known in request.state.facts if subject(known) != "my name"), f"my name is {name.title()}")
-    return SkillAnswer(f"Nice to meet you, {name.title()}.", request.state.but(facts=facts))
-
-
 @SKILLS.to(
     "recall",
     "what did i (ask|tell) you [to remember] [before|earlier]",
@@ -124,25 +109,6 @@ def say_all(request: Request) -> SkillAnswer:
 def forget_all(request: Request) -> SkillAnswer:
     """Forgets everything."""
     return SkillAnswer("Okay, I have forgotten everything.", request.state.but(facts=()))
-
-
-@SKILLS.to(
-    "forget",
-    "forget (that|the last one|what i said)",
-    "forget [about] my <thing>",
-    "forget where my <thing> (is|are)",
-    kinds=[THING],
-    distinct=False,
-)
-def forget(request: Request) -> SkillAnswer:
-    """Forgets the facts that the words name, or the newest one."""
-    thing = request.get("thing", str)
-    facts = request.state.facts
-    gone = recall(facts, thing) if thing else list(facts[-1:])
-    if not gone:
-        return SkillAnswer("I do not remember anything of the kind.")
-    left = tuple(fact for fact in facts if fact not in gone)
-    return SkillAnswer("Okay, I have forgotten that.", request.state.but(facts=left))
 
 
 @SKILLS.to(

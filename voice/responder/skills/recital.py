@@ -26,12 +26,11 @@ TEXT = SlotKind("text", r"(?:\S+ ){1,40}", str, lambda rng: rng.choice(_SENTENCE
 SKILLS = Skills()
 
 
-@SKILLS.to("count", "[start] (count|counting) [up] [from <first:limit>] to <last:limit>", kinds=[LIMIT], share=3)
+@SKILLS.to("count", "[start] (count|counting) [up] to <last:limit>", kinds=[LIMIT], share=3)
 @SKILLS.to(
     "count",
-    "count (down|backwards|back) from <first:limit> to <last:limit>",
+    "count [down|backwards|back] from <first:limit> to <last:limit>",
     "count (down|backwards|back) from <first:limit>",
-    "count from <first:limit> (down|backwards)",
     kinds=[LIMIT],
 )
 def count(request: Request) -> SkillAnswer | None:

@@ -7,10 +7,9 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
@@ -23,7 +22,7 @@ from voice.models.store import find
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
 
 pytestmark = pytest.mark.slow
-NOW = datetime(2026, 11, 20, 16, 10, tzinfo=ZoneInfo("Europe/London"))
+NOW = datetime(2026, 11, 20, 16, 10, tzinfo=UTC)
 REQUESTS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("fifty_requests.yaml").read_text())
 Answer = Callable[[Sequence[str]], tuple[str, str]]
 """Answers the last of a conversation's texts; returns who answered and the words."""

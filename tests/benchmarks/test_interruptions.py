@@ -43,8 +43,8 @@ from voice.asr.sphinx.worker_protocol import (
 )
 from voice.client.sound.pcm import RATE, Pcm
 from voice.frames import EagerHintFrame, NothingHeardFrame, OverlapEvidenceFrame, SpeechResumedFrame
+from voice.responder.matching import is_whole_request
 from voice.responder.sentences import edition, is_beginning
-from voice.responder.understanding import parses
 from voice.turns.barge_in.decision import Rules
 from voice.turns.barge_in.turn_start import BargeInStart
 from voice.turns.models import TurnModels
@@ -124,7 +124,7 @@ class Answer:
             rules=Rules(),
             far=0,
             set_aside=lambda: None,
-            whole_request=lambda text: True if parses(text) else False if is_beginning(text) else None,
+            whole_request=lambda text: True if is_whole_request(text) else False if is_beginning(text) else None,
             clock=lambda: self.now,
         )
 

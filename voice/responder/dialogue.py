@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 
 from voice.language.english.transcripts import normalise
 from voice.llm.tools.tool import Tool
+from voice.responder.matching import Match, is_whole_request, matches
 from voice.responder.skills import courtesies, timers
 from voice.responder.skills.skill import Request, SkillAnswer
 from voice.responder.state import State, Timer
 from voice.responder.tools import ToolBox, ToolCall
-from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses
 
 NOT_UNDERSTOOD = "no language model"
 """Intent of the answer when no skill and no tool understands the user."""
@@ -30,7 +30,7 @@ class Reply:
     Parameters:
         text: complete sentences; empty until `call` has run.
         intent: intent of the skill, `NOT_UNDERSTOOD`, "tool" or "unheard".
-        complete: the user's text was a whole request; see `understanding.parses`.
+        complete: the user's text was a whole request; see `matching.is_whole_request`.
         timer: a timer to start.
         cancelled: timers to stop.
         ends_call: the user has said goodbye.
@@ -83,7 +83,6 @@ class Responder:
         self._last: Proposal | None = None
         self._cut_short = False
         self._taken_back: Proposal | None = None
-        self._grammar, self._last_grammar = grammar(), last_grammar()
 
     @property
     def state(self) -> State:
@@ -140,7 +139,7 @@ class Responder:
         is a whole request ("stop").
         """
         whole, rest = self._propose(text, last.before, now), _rest(text, last.text)
-        if rest and parses(rest):
+        if rest and is_whole_request(rest):
             # The turn may go on once more, and its text is then this one and more.
             return replace(self._propose(rest, self._state, now), text=text)
         outside = last.reply.timer or last.reply.cancelled or last.reply.call
@@ -163,14 +162,14 @@ class Responder:
         heard = normalise(text)
         if not heard.strip():
             return proposal(Reply(courtesies.NOT_CAUGHT, "unheard", complete=False), before)
-        found = self._answer(self._grammar, heard, before, now)
+        found = _answer(heard, before, now)
         if found is None:
             call = self._tools.find(text)
             if call is not None:
                 return proposal(Reply("", "tool", complete=True, call=call), settled)
             if not self._is_alone:
                 return proposal(Reply("", NOT_UNDERSTOOD, complete=False), settled)
-            found = self._answer(self._last_grammar, heard, before, now)
+            found = _answer(heard, before, now, last=True)
         if found is None:
             refusal = courtesies.NEEDS_A_MODEL if before.refusals else courtesies.FIRST_REFUSAL
             after = settled.but(refusals=before.refusals + 1, last_answer=refusal)
@@ -179,7 +178,7 @@ class Responder:
         reply = Reply(
             answer.text,
             match.skill.intent,
-            complete=match.whole or parses(text),
+            complete=match.whole or is_whole_request(text),
             timer=answer.timer,
             cancelled=answer.cancelled,
             ends_call=answer.ends_call,
@@ -207,12 +206,15 @@ class Responder:
         self._state = timers.without(self._state, (timer,)).but(last_answer=text)
         return text
 
-    def _answer(self, among: Grammar, heard: str, state: State, now: datetime) -> tuple[Match, SkillAnswer] | None:
-        for match in among.matches(heard, state.awaiting):
+
+def _answer(heard: str, state: State, now: datetime, *, last: bool = False) -> tuple[Match, SkillAnswer] | None:
+    """The first skill that has an answer, of those that are tried last or of all others."""
+    for match in matches(heard, state.awaiting):
+        if match.skill.last == last:
             answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now))
             if answer is not None:
                 return match, answer
-        return None
+    return None
 
 
 def _rest(text: str, beginning: str) -> str | None:

@@ -13,7 +13,7 @@ from voice.language.english.number_words import CERTAIN
 from voice.language.english.numbers import cardinal
 from voice.language.english.transcripts import normalise
 from voice.responder.language.readings import readings
-from voice.responder.understanding import answers_question, grammar, last_grammar, parses
+from voice.responder.matching import compiled_skills, is_whole_request, matches, may_answer_question
 
 SENTENCES_PER_SHARE = 50
 """Number of sentences for a skill whose share is 1."""
@@ -54,8 +54,8 @@ def is_beginning(text: str) -> bool:
     clean = (reading.text for reading in readings(words) if not reading.stray)
     if not any(_with_zeros(reading) in beginnings() for reading in clean):
         return False
-    ended = (match.whole or match.skill.may_end(match.slots) for match in grammar().matches(words, None))
-    return not any(ended) and not parses(text) and not answers_question(text)
+    ended = (match.whole or match.skill.may_end(match.slots) for match in matches(words, None))
+    return not any(ended) and not is_whole_request(text) and not may_answer_question(text)
 
 
 @cache
@@ -73,7 +73,7 @@ def _with_zeros(words: str) -> str:
 def _sentences() -> tuple[str, ...]:
     rng = random.Random(_SEED)
     sentences: list[str] = []
-    for skill, templates in (*grammar().skills, *last_grammar().skills):
+    for skill, templates in compiled_skills():
         if skill.awaited is not None or not skill.share:
             continue
         for index in range(max(round(SENTENCES_PER_SHARE * skill.share), len(templates))):

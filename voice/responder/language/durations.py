@@ -83,20 +83,11 @@ def attributive(text: str) -> str:
 
 def sample_duration(rng: random.Random) -> str:
     """A length that people choose for timers."""
-    draw = rng.random()
-    if draw < 0.03:
-        return rng.choice(["half an hour", "an hour and a half", "a minute and a half", "two and a half minutes"])
-    if draw < 0.08:
-        return rng.choice(["a minute", "an hour", "one hour", "one minute", "one second"])
-    rest, joint = cardinal(rng.choice([10, 15, 20, 30, 45])), " and" if rng.random() < 0.6 else ""
-    if draw < 0.14:
-        return f"{cardinal(rng.randint(2, 10))} minutes{joint} {rest} seconds"
-    if draw < 0.18:
-        return f"{rng.choice(['one hour', 'two hours'])}{joint} {rest} minutes"
-    if draw < 0.24:
-        return f"{cardinal(rng.randint(2, 24))} hours"
-    count = rng.choice([2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 12, 15, 20, 25, 30, 40, 45, 50, 60, 90])
-    return f"{cardinal(count)} {'seconds' if draw < 0.55 else 'minutes'}"
+    count = cardinal(rng.choice((2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 12, 15, 20, 25, 30, 40, 45, 50, 60, 90)))
+    rest, joint = cardinal(rng.choice((10, 15, 20, 30, 45))), rng.choice((" and", ""))
+    other = rng.choice(("half an hour", "an hour and a half", "two and a half minutes", "a minute", "an hour"))
+    both = rng.choice((f"{count} minutes{joint} {rest} seconds", f"one hour{joint} {rest} minutes"))
+    return rng.choices([f"{count} minutes", f"{count} seconds", f"{count} hours", both, other], [45, 30, 6, 10, 9])[0]
 
 
 DURATION = SlotKind("duration", PATTERN, parse_duration, sample_duration)

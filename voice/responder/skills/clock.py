@@ -1,17 +1,12 @@
-"""Tells time and date, here and elsewhere, from the time of the request."""
+"""Tells time and date, from the time of the request."""
 
 from datetime import date, timedelta
 
 from voice.responder.language.clock_times import say_time
 from voice.responder.language.durations import DURATION, Duration
-from voice.responder.language.places import PLACE, say_place, zone_of
-from voice.responder.skills.memory import THING
 from voice.responder.skills.skill import Request, SkillAnswer, Skills
 
-_ELSEWHERE = "(what time is it [now|right now]|what is the [current] time|what time it is|[the] [current] time) in"
 SKILLS = Skills()
-UNKNOWN_SKILLS = Skills()
-"""Tried last: places whose time zone is not known."""
 
 
 @SKILLS.to(
@@ -35,21 +30,6 @@ def tell_later_time(request: Request) -> SkillAnswer:
     """Says what time it will be after a duration."""
     duration = request.slot("duration", Duration)
     return SkillAnswer(f"In {duration.text} it will be {say_time(request.now + timedelta(seconds=duration.seconds))}.")
-
-
-@SKILLS.to("world clock", f"{_ELSEWHERE} <place>", kinds=[PLACE], share=3)
-def tell_time_elsewhere(request: Request) -> SkillAnswer:
-    """Says, for example, "In Tokyo it is 1:10 in the morning, on Saturday"."""
-    place = request.slot("place", str)
-    there = request.now.astimezone(zone_of(place))
-    other_day = "" if there.date() == request.now.date() else f", on {there:%A}"
-    return SkillAnswer(f"In {say_place(place)} it is {say_time(there)}{other_day}.")
-
-
-@UNKNOWN_SKILLS.to("world clock", f"{_ELSEWHERE} <thing>", kinds=[THING], distinct=False, share=0)
-def refuse_place(request: Request) -> SkillAnswer:
-    """Says that a place's time zone is not known."""
-    return SkillAnswer(f"I don't know the time zone of {say_place(request.slot('thing', str))}.")
 
 
 def say_date(day: date) -> str:
@@ -91,23 +71,3 @@ def tell_tomorrow(request: Request) -> SkillAnswer:
 def tell_yesterday(request: Request) -> SkillAnswer:
     """Says, for example, "Yesterday was Thursday, November 19"."""
     return SkillAnswer(f"Yesterday was {say_date(request.now.date() - timedelta(days=1))}.")
-
-
-@SKILLS.to(
-    "year",
-    "(what|which) year (is it [now]|are we in|it is)",
-    "what is the [current] year",
-)
-def tell_year(request: Request) -> SkillAnswer:
-    """Says, for example, "It is 2026"."""
-    return SkillAnswer(f"It is {request.now.year}.")
-
-
-@SKILLS.to(
-    "month",
-    "(what|which) month (is it [now]|are we in|it is)",
-    "what is the [current] month",
-)
-def tell_month(request: Request) -> SkillAnswer:
-    """Says, for example, "It is November"."""
-    return SkillAnswer(f"It is {request.now:%B}.")

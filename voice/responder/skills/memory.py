@@ -65,8 +65,6 @@ def sample_fact(rng: random.Random) -> str:
 FACT = SlotKind("fact", r"(?!when |what |how |where |that )(?:\S+ ){2,40}", str, sample_fact)
 THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice([*_SUBJECTS, *_EVENTS]))
 SKILLS = Skills()
-UNKNOWN_SKILLS = Skills()
-"""Tried last: questions about facts that the user has not mentioned."""
 
 
 @SKILLS.to(
@@ -130,7 +128,7 @@ def say_fitting(request: Request) -> SkillAnswer | None:
     return SkillAnswer(say_fact(found[0])) if found else None
 
 
-@UNKNOWN_SKILLS.to(
+@SKILLS.to(
     "recall",
     "(where|what|when|who) (is|are|was) my <thing>",
     "[do you (know|remember)] (where|what|when|who) my <thing> (is|are)",
@@ -138,6 +136,7 @@ def say_fitting(request: Request) -> SkillAnswer | None:
     "what did i (say|tell you) about my <thing>",
     kinds=[THING],
     distinct=False,
+    last=True,
     share=4,
 )
 def say_unknown(request: Request) -> SkillAnswer:

@@ -20,7 +20,6 @@ TASKS = (
     "water the plants", "feed the cat", "pick up the kids", "send the letter", "pay the rent", "walk the dog",
 )  # fmt: skip
 TASK = SlotKind("task", r"(?:\S+ ){1,12}", str, lambda rng: rng.choice(TASKS))
-THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice(["the meeting", "my flight", "the cake"]))
 SKILLS = Skills()
 
 
@@ -45,19 +44,6 @@ def say_when(due: datetime, now: datetime) -> str:
 def remind_to(request: Request) -> SkillAnswer:
     """Sets a reminder to do something."""
     return _set(request, f"to {request.slot('task', str)}")
-
-
-@SKILLS.to(
-    "reminder",
-    "remind me (of|about) <task:thing> (at|by) <clock>",
-    "remind me (of|about) <task:thing> in <duration>",
-    kinds=[THING, CLOCK, DURATION],
-    distinct=False,
-    share=0.6,
-)
-def remind_of(request: Request) -> SkillAnswer:
-    """Sets a reminder of a thing."""
-    return _set(request, f"of {request.slot('task', str)}")
 
 
 @SKILLS.to(

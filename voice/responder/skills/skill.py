@@ -94,6 +94,7 @@ class Skill:
         kinds: the kinds of its templates' slots.
         whole: whether a match is a whole request; False if more may follow (open text, a missing part, a lead-in).
         distinct: whether a match after stray words can be trusted.
+        last: whether it is tried only when no other skill and no tool has an answer, and no language model follows.
         awaited: if set, the skill matches only when the last answer asked for this.
         share: its share of the generated sentences, relative to 1 for an ordinary skill.
         fill: draws words for slots that must fit together in a generated sentence; other slots are drawn one by one.
@@ -106,6 +107,7 @@ class Skill:
     kinds: Sequence[SlotKind] = ()
     whole: bool = True
     distinct: bool = True
+    last: bool = False
     awaited: str | None = None
     share: float = 1.0
     fill: Callable[[random.Random], Mapping[str, str]] | None = None

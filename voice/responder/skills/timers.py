@@ -42,6 +42,7 @@ def without(state: State, gone: tuple[Timer, ...]) -> State:
 @SKILLS.to("timer", "[set it|make it] [for] <duration>", kinds=[DURATION], awaited=AWAITING_LENGTH)
 @SKILLS.to(
     "timer",
+    "(set|start) [a] timer for <duration>",
     "(set|start|make|create|put on|give me) [a|another|the] timer (for|of|to) <duration> [from now]",
     "(set|start|make|create|give me) [a] <duration> timer",
     "[a] timer for <duration>",

@@ -17,9 +17,10 @@ def resolve(start: Unit, end: Unit) -> tuple[Unit, Unit]:
     return start, end
 
 
-def mismatch(start: Unit, end: Unit) -> str:
+def mismatch(start: Unit, end: Unit) -> SkillAnswer:
     """Says why one unit cannot be converted to the other."""
-    return f"I can't convert {start.plural} to {end.plural}: one measures {start.quantity}, the other {end.quantity}."
+    reason = f"one measures {start.quantity}, the other {end.quantity}"
+    return SkillAnswer(f"I can't convert {start.plural} to {end.plural}: {reason}.")
 
 
 @SKILLS.to(
@@ -39,10 +40,9 @@ def convert(request: Request) -> SkillAnswer:
     amount, end = request.slot("amount", Amount), request.slot("end", Unit)
     start, end = resolve(amount.unit, end)
     if start.quantity != end.quantity:
-        return SkillAnswer(mismatch(start, end))
-    return SkillAnswer(
-        sentence(f"{say_amount(amount.value, start)} is {say_amount(to_unit(amount.value, start, end), end)}")
-    )
+        return mismatch(start, end)
+    result = say_amount(to_unit(amount.value, start, end), end)
+    return SkillAnswer(sentence(f"{say_amount(amount.value, start)} is {result}"))
 
 
 @SKILLS.to(
@@ -60,9 +60,7 @@ def count_units(request: Request) -> SkillAnswer:
     """Says, for example, "There are 5280 feet in a mile"."""
     amount, end = request.slot("amount", Amount), request.slot("end", Unit)
     start, end = resolve(amount.unit, end)
-    if start.quantity != end.quantity:
-        return SkillAnswer(mismatch(start, end))
-    if start.quantity == "temperature":
+    if start.quantity != end.quantity or start.quantity == "temperature":
         return convert(request)
     result = say_amount(to_unit(amount.value, start, end), end)
     whole = amount.said or say_amount(amount.value, start)

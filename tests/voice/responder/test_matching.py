@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from voice.responder.understanding import LAST_SKILLS, SKILLS, grammar, parses
+from voice.responder.matching import SKILLS, compiled_skills, is_whole_request
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from voice.responder.understanding import LAST_SKILLS, SKILLS, grammar, parses
     ],
 )  # fmt: skip
 def test_a_whole_request_is_recognised_as_one(text: str) -> None:
-    assert parses(text)
+    assert is_whole_request(text)
 
 
 @pytest.mark.parametrize(
@@ -39,26 +39,26 @@ def test_a_whole_request_is_recognised_as_one(text: str) -> None:
     ],
 )  # fmt: skip
 def test_the_beginning_of_a_request_is_not_a_whole_one(text: str) -> None:
-    assert not parses(text)
+    assert not is_whole_request(text)
 
 
 def test_no_beginning_of_a_long_request_is_taken_for_a_whole_one() -> None:
     request = "could you convert one hundred and twenty five miles to kilometers"
-    assert parses(request)
-    assert not any(parses(request[:length]) for length in range(len(request) - len("kilometers")))
+    assert is_whole_request(request)
+    assert not any(is_whole_request(request[:length]) for length in range(len(request) - len("kilometers")))
 
 
 def test_parsing_a_long_partial_transcript_is_fast() -> None:
-    grammar()
+    compiled_skills()
     texts = ["could you please tell me how many kilometers there are in twenty five and a half", "set a timer for " * 3]
     start = time.process_time()
     for _ in range(50):
         for text in texts:
-            parses(text)
+            is_whole_request(text)
     # 100 partial transcripts take about 30 ms of processor time; half a second leaves room for slow machines.
     assert time.process_time() - start < 0.5
 
 
 def test_every_template_of_every_skill_compiles() -> None:
-    templates = [template for skill in [*SKILLS, *LAST_SKILLS] for template in skill.compiled()]
+    templates = [template for skill in SKILLS for template in skill.compiled()]
     assert len(templates) > 150

@@ -1,4 +1,4 @@
-"""Counts, and repeats what was said."""
+"""Counts, spells, and repeats what was said."""
 
 import random
 from fractions import Fraction
@@ -14,6 +14,20 @@ _SENTENCES = (
     "the sky is blue", "the quick brown fox jumps over the lazy dog", "she sells sea shells by the sea shore",
     "the weather is nice today", "this is a test", "hello world", "practice makes perfect", "time flies like an arrow",
 )  # fmt: skip
+_WORDS = (
+    "necessary", "giraffe", "accommodate", "rhythm", "separate", "definitely", "receive", "believe", "weird",
+    "beautiful", "because", "tomorrow", "restaurant", "calendar", "library", "february", "wednesday", "knowledge",
+    "island", "neighbor", "science", "business", "environment", "government", "yacht", "elephant", "banana", "goodbye",
+)  # fmt: skip
+"""Words that people ask to spell, for generated sentences."""
+_MARKS = {"'": "apostrophe", "-": "hyphen", ".": "point", "_": "underscore"}
+
+
+def parse_words(words: str) -> str | None:
+    """Up to three words to spell, with numbers in words; None for words such as "that" or "the word"."""
+    parts = [cardinal(int(part)) if part.isdigit() and len(part) < 7 else part for part in words.split()]
+    text = " ".join(parts)
+    return None if text in ("the", "a", "word", "the word", "it", "that", "this", "me") else text
 
 
 def sample_limit(rng: random.Random) -> str:
@@ -23,6 +37,7 @@ def sample_limit(rng: random.Random) -> str:
 
 LIMIT = SlotKind("limit", NUMBER.pattern, NUMBER.parse, sample_limit)
 TEXT = SlotKind("text", r"(?:\S+ ){1,40}", str, lambda rng: rng.choice(_SENTENCES))
+WORD = SlotKind("word", r"(?:\S+ ){1,3}", parse_words, lambda rng: rng.choice(_WORDS))
 SKILLS = Skills()
 
 
@@ -76,3 +91,19 @@ def say_again(request: Request) -> SkillAnswer:
 def repeat(request: Request) -> SkillAnswer:
     """Repeats the user's sentence."""
     return SkillAnswer(sentence(request.slot("text", str)))
+
+
+@SKILLS.to(
+    "spell",
+    "spell [the word] <word>",
+    "how do (you|i|we) spell [the word] <word>",
+    "how is [the word] <word> spelled",
+    kinds=[WORD],
+    distinct=False,
+    share=3,
+)
+def spell(request: Request) -> SkillAnswer:
+    """Says, for example, "Giraffe is spelled G, I, R, A, F, F, E"."""
+    words = request.slot("word", str)
+    letters = ", ".join(_MARKS.get(char, char.upper()) for char in words if char != " ")
+    return SkillAnswer(f"{words[0].upper()}{words[1:]} is spelled {letters}.")

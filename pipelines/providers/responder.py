@@ -83,7 +83,7 @@ class ResponderModels:
         """Nothing to release."""
 
     def _rehearse(self) -> None:
-        from voice.responder.sentences import beginnings
+        from voice.responder.sentences import request_beginnings
 
         self.service(tools=())
-        beginnings()
+        request_beginnings()

@@ -18,7 +18,6 @@ from voice.responder.tools import ToolBox, ToolCall
 
 NOT_UNDERSTOOD = "no language model"
 """Intent of the answer when no skill and no tool understands the user."""
-
 RESUMED_WITHIN = timedelta(seconds=6)
 """Longest time between two texts that may be one request, split by a pause for breath."""
 

@@ -1,12 +1,12 @@
-"""Finds the skill that a text asks for by matching its readings with the skills' templates."""
+"""Finds the skill that a text asks for: the one whose template fits the text, or a part that may be the request."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from voice.language.english.transcripts import normalise
+from voice.responder.language.candidates import Candidate, candidates
 from voice.responder.language.grammar import Template
-from voice.responder.language.readings import Reading, readings
 from voice.responder.skills import arithmetic, clock, courtesies, lists, memory, recital, reminders, timers, units
 from voice.responder.skills.skill import Skill
 
@@ -21,7 +21,7 @@ FEWEST_DISTINCT_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A skill whose template fits a reading of the text.
+    """A skill whose template fits the text, or a part of it.
 
     Parameters:
         skill: the skill.
@@ -42,19 +42,19 @@ def compiled_skills() -> tuple[tuple[Skill, list[Template]], ...]:
 
 def matches(text: str, awaiting: str | None) -> Iterator[Match]:
     """The matches of normalised `text`, best first; `awaiting` is what the last answer asked for."""
-    for reading in readings(text):
+    for candidate in candidates(text):
         for skill, templates in compiled_skills():
-            if skill.awaited not in (None, awaiting) or not admits(skill, reading):
+            if skill.awaited not in (None, awaiting) or not admits(skill, candidate):
                 continue
             for template in templates:
-                slots = template.match(reading.text)
+                slots = template.match(candidate.text)
                 if slots is not None:
-                    yield Match(skill, slots, skill.whole and not reading.stray_end)
+                    yield Match(skill, slots, skill.whole and not candidate.stray_end)
 
 
-def admits(skill: Skill, reading: Reading) -> bool:
-    """Whether this skill accepts the reading: an unmistakable request if stray words were left out."""
-    return not reading.stray or (skill.distinct and reading.text.count(" ") >= FEWEST_DISTINCT_WORDS)
+def admits(skill: Skill, candidate: Candidate) -> bool:
+    """Whether this skill takes a part of a text: it must be unmistakable if stray words were left out."""
+    return not candidate.stray or (skill.distinct and candidate.text.count(" ") >= FEWEST_DISTINCT_WORDS)
 
 
 def is_whole_request(text: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from voice.language.english.number_words import CERTAIN
 from voice.language.english.numbers import cardinal
 from voice.language.english.transcripts import normalise
-from voice.responder.language.readings import readings
+from voice.responder.language.candidates import candidates
 from voice.responder.matching import compiled_skills, is_whole_request, matches, may_answer_question
 
 SENTENCES_PER_SHARE = 50
@@ -48,18 +48,18 @@ def is_beginning(text: str) -> bool:
 
     False for a whole request, for open text ("say hello") and for an answer to one of the responder's questions ("ten
     minutes"). All numbers count as the same; courtesies and lead-ins are ignored. Takes well below a millisecond once
-    `beginnings` has run.
+    `request_beginnings` has run.
     """
     words = normalise(text)
-    clean = (reading.text for reading in readings(words) if not reading.stray)
-    if not any(_with_zeros(reading) in beginnings() for reading in clean):
+    clean = (candidate.text for candidate in candidates(words) if not candidate.stray)
+    if not any(_with_zeros(candidate) in request_beginnings() for candidate in clean):
         return False
     ended = (match.whole or match.skill.may_end(match.slots) for match in matches(words, None))
     return not any(ended) and not is_whole_request(text) and not may_answer_question(text)
 
 
 @cache
-def beginnings() -> frozenset[str]:
+def request_beginnings() -> frozenset[str]:
     """All proper beginnings of the sentences, with 0 for every number; a space follows each word."""
     whole = {_with_zeros(normalise(sentence.removesuffix(" please"))) for sentence in set(_sentences())}
     return frozenset(sentence[: space.start() + 1] for sentence in whole for space in re.finditer(" (?=.)", sentence))

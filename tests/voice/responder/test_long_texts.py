@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
-from voice.responder.language.readings import MOST_WORDS
+from voice.responder.language.candidates import MOST_WORDS
 from voice.responder.matching import is_whole_request
 
 NOW = datetime(2026, 5, 4, 12, 0).astimezone()

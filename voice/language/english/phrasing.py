@@ -16,7 +16,7 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-def other_side(words: str) -> str:
+def said_back(words: str) -> str:
     """The user's words as they are said back to the user: "your car" for "my car", "you were" for "i was"."""
     turned: list[str] = []
     for word in words.split():

@@ -21,8 +21,8 @@ def say_result(worked: SumResult) -> SkillAnswer:
     return SkillAnswer(f"{text} is {about}{value}{currency}.")
 
 
-@SKILLS.to("arithmetic", "<sum:bare> [is what|equals|equals what|is how much]", kinds=[BARE], distinct=False, share=4)
-@SKILLS.to(
+@SKILLS.on("arithmetic", "<sum:bare> [is what|equals|equals what|is how much]", kinds=[BARE], distinct=False, share=4)
+@SKILLS.on(
     "arithmetic",
     "(what is|how much is) [a] <sum>",
     "(calculate|compute|work out|solve) <sum>",
@@ -40,7 +40,7 @@ def evaluate(request: Request) -> SkillAnswer:
 def two_numbers(template: str, joints: tuple[str, ...], said: str, operation: Operation, *, swap: bool = False) -> None:
     """Answer requests with two numbers, joined by one of `joints`, in the slot `pair`: the first, `said`, the other."""
 
-    @SKILLS.to("arithmetic", template, kinds=[pair_of_numbers(*joints)])
+    @SKILLS.on("arithmetic", template, kinds=[pair_of_numbers(*joints)])
     def answer(request: Request) -> SkillAnswer:
         a, b = request.slot("pair", tuple)
         a, b = (b, a) if swap else (a, b)
@@ -54,7 +54,7 @@ two_numbers("[what is] the difference between <pair:and>", ("and",), "minus", su
 two_numbers("divide <pair:by>", ("by",), "divided by", divide)
 
 
-@SKILLS.to(
+@SKILLS.on(
     "percentage",
     "what (percent|percentage) of <whole:number> is <part:number>",
     "<part:number> is what (percent|percentage) of <whole:number>",

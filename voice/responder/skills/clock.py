@@ -9,7 +9,7 @@ from voice.responder.skills.skill import Request, SkillAnswer, Skills
 SKILLS = Skills()
 
 
-@SKILLS.to(
+@SKILLS.on(
     "time",
     "what time is it [now|right now|at the moment|here]",
     "what is the [current] time [now|right now]",
@@ -25,7 +25,7 @@ def tell_time(request: Request) -> SkillAnswer:
     return SkillAnswer(f"It is {say_time(request.now)}.")
 
 
-@SKILLS.to("time", "what time (will it be|is it) in <duration>", kinds=[DURATION])
+@SKILLS.on("time", "what time (will it be|is it) in <duration>", kinds=[DURATION])
 def tell_later_time(request: Request) -> SkillAnswer:
     """Says what time it will be after a duration."""
     duration = request.slot("duration", Duration)
@@ -37,7 +37,7 @@ def say_date(day: date) -> str:
     return f"{day:%A}, {day:%B} {day.day}"
 
 
-@SKILLS.to(
+@SKILLS.on(
     "date",
     "(what|which) (day|date) is it [today|now]",
     "what is the (date|day) [today]",
@@ -52,7 +52,7 @@ def tell_date(request: Request) -> SkillAnswer:
     return SkillAnswer(f"Today is {say_date(request.now.date())}.")
 
 
-@SKILLS.to(
+@SKILLS.on(
     "date",
     "what (day (is it|is|will it be)|is the date) tomorrow",
     "what is (tomorrow|tomorrow's date)",
@@ -62,7 +62,7 @@ def tell_tomorrow(request: Request) -> SkillAnswer:
     return SkillAnswer(f"Tomorrow is {say_date(request.now.date() + timedelta(days=1))}.")
 
 
-@SKILLS.to(
+@SKILLS.on(
     "date",
     "what (day (was it|was|is)|was the date) yesterday",
     "what was yesterday's date",

@@ -59,7 +59,7 @@ def with_list(state: State, name: str, items: tuple[str, ...]) -> State:
     return state.but(lists=(*(entry for entry in state.lists if entry[0] != name), (name, items)))
 
 
-@SKILLS.to(
+@SKILLS.on(
     "list",
     "(add|put) <items> (to|on|onto) (my|the|our|that) [<list>] list",
     kinds=[ITEMS, LIST],
@@ -79,7 +79,7 @@ def add(request: Request) -> SkillAnswer:
     return SkillAnswer(text, with_list(request.state, name, (*items, *new)))
 
 
-@SKILLS.to(
+@SKILLS.on(
     "list",
     "what is on (my|the) [<list>] list",
     "(read|show|tell me) [me] (my|the) [<list>] list",
@@ -94,7 +94,7 @@ def read(request: Request) -> SkillAnswer:
     return SkillAnswer(f"Your {name} list has {say_items(items)}." if items else f"Your {name} list is empty.")
 
 
-@SKILLS.to(
+@SKILLS.on(
     "list",
     "(remove|delete|take|cross) <items> (from|off) (my|the) [<list>] list",
     kinds=[ITEMS, LIST],
@@ -110,7 +110,7 @@ def remove(request: Request) -> SkillAnswer:
     return SkillAnswer(f"I removed {say_items(gone)} from your {name} list.", with_list(request.state, name, left))
 
 
-@SKILLS.to("list", "(clear|empty|delete) (my|the) [<list>] list", kinds=[LIST], share=0.6)
+@SKILLS.on("list", "(clear|empty|delete) (my|the) [<list>] list", kinds=[LIST], share=0.6)
 def clear(request: Request) -> SkillAnswer:
     """Empties a list."""
     name, _ = named(request)

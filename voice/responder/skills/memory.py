@@ -3,7 +3,7 @@
 import random
 import re
 
-from voice.language.english.phrasing import other_side, sentence
+from voice.language.english.phrasing import said_back, sentence
 from voice.responder.language.grammar import SlotKind
 from voice.responder.skills.skill import Request, SkillAnswer, Skills
 
@@ -35,7 +35,7 @@ def recall(facts: tuple[str, ...], question: str) -> list[str]:
 
 def say_fact(fact: str) -> str:
     """The fact as it is said to the user."""
-    return sentence(f"you asked me to remember {other_side(fact)}" if fact.startswith("to ") else other_side(fact))
+    return sentence(f"you asked me to remember {said_back(fact)}" if fact.startswith("to ") else said_back(fact))
 
 
 _SUBJECTS = ("car", "keys", "wallet", "phone", "passport", "bike", "umbrella", "bag", "glasses", "suitcase", "ticket")
@@ -67,7 +67,7 @@ THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, lambda rng: rng.choice([*_SUBJE
 SKILLS = Skills()
 
 
-@SKILLS.to(
+@SKILLS.on(
     "remember",
     "remember that <fact>",
     "(note|keep in mind|don't forget|do not forget|make a note) that <fact>",
@@ -84,10 +84,10 @@ def remember(request: Request) -> SkillAnswer:
     facts = tuple(known for known in request.state.facts if subject(known) != subject(fact) or subject(fact) == fact)
     state = request.state.but(facts=(*(known for known in facts if known != fact), fact))
     joint = "" if fact.startswith("to ") else "that "
-    return SkillAnswer(sentence(f"I will remember {joint}{other_side(fact)}"), state)
+    return SkillAnswer(sentence(f"I will remember {joint}{said_back(fact)}"), state)
 
 
-@SKILLS.to(
+@SKILLS.on(
     "recall",
     "what did i (ask|tell) you [to remember] [before|earlier]",
     "what (do|can|should) you remember",
@@ -103,13 +103,13 @@ def say_all(request: Request) -> SkillAnswer:
     return SkillAnswer(" ".join(say_fact(fact) for fact in request.state.facts))
 
 
-@SKILLS.to("forget", "forget (everything|all) [you know|i said|of it]")
+@SKILLS.on("forget", "forget (everything|all) [you know|i said|of it]")
 def forget_all(request: Request) -> SkillAnswer:
     """Forgets everything."""
     return SkillAnswer("Okay, I have forgotten everything.", request.state.but(facts=()))
 
 
-@SKILLS.to(
+@SKILLS.on(
     "recall",
     "(where|what|when|who) (is|are|was|were) <thing>",
     "(where|what|when|who|how) (did|am|was|do|have) i <thing>",
@@ -128,7 +128,7 @@ def say_fitting(request: Request) -> SkillAnswer | None:
     return SkillAnswer(say_fact(found[0])) if found else None
 
 
-@SKILLS.to(
+@SKILLS.on(
     "recall",
     "(where|what|when|who) (is|are|was) my <thing>",
     "[do you (know|remember)] (where|what|when|who) my <thing> (is|are)",

@@ -41,8 +41,8 @@ WORD = SlotKind("word", r"(?:\S+ ){1,3}", parse_words, lambda rng: rng.choice(_W
 SKILLS = Skills()
 
 
-@SKILLS.to("count", "[start] (count|counting) [up] to <last:limit>", kinds=[LIMIT], share=3)
-@SKILLS.to(
+@SKILLS.on("count", "[start] (count|counting) [up] to <last:limit>", kinds=[LIMIT], share=3)
+@SKILLS.on(
     "count",
     "count [down|backwards|back] from <first:limit> to <last:limit>",
     "count (down|backwards|back) from <first:limit>",
@@ -61,7 +61,7 @@ def count(request: Request) -> SkillAnswer | None:
     return SkillAnswer(", ".join(map(str, numbers)) + ".")
 
 
-@SKILLS.to(
+@SKILLS.on(
     "again",
     "(say|repeat) that [again|once more]",
     "what did you [just] say",
@@ -77,7 +77,7 @@ def say_again(request: Request) -> SkillAnswer:
     return SkillAnswer(request.state.last_answer or "I have not said anything yet.")
 
 
-@SKILLS.to(
+@SKILLS.on(
     "repeat",
     "(repeat|say) after me <text>",
     "say (the words|the sentence) <text>",
@@ -93,7 +93,7 @@ def repeat(request: Request) -> SkillAnswer:
     return SkillAnswer(sentence(request.slot("text", str)))
 
 
-@SKILLS.to(
+@SKILLS.on(
     "spell",
     "spell [the word] <word>",
     "how do (you|i|we) spell [the word] <word>",

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, timedelta
 
-from voice.language.english.phrasing import other_side
+from voice.language.english.phrasing import said_back
 from voice.responder.language.clock_times import CLOCK, ClockTime, say_time
 from voice.responder.language.durations import DURATION, Duration
 from voice.responder.language.grammar import SlotKind
@@ -28,7 +28,7 @@ def say_when(due: datetime, now: datetime) -> str:
     return f"{say_time(due)}{'' if due.date() == now.date() else ' tomorrow'}"
 
 
-@SKILLS.to(
+@SKILLS.on(
     "reminder",
     "remind me to <task> in <duration>",
     "remind me to <task> (at|by) <clock>",
@@ -46,7 +46,7 @@ def remind_to(request: Request) -> SkillAnswer:
     return _set(request, f"to {request.slot('task', str)}")
 
 
-@SKILLS.to(
+@SKILLS.on(
     "reminder",
     "(remind me|set a reminder) to <task>",
     kinds=[TASK],
@@ -60,7 +60,7 @@ def ask_time(request: Request) -> SkillAnswer:
     return SkillAnswer("When should I remind you?", state)
 
 
-@SKILLS.to(
+@SKILLS.on(
     "reminder",
     "[at|by] <clock>",
     "[in] <duration>",
@@ -83,7 +83,7 @@ def _set(request: Request, task: str) -> SkillAnswer:
     state = request.state.but(task=None)
     if due is None:
         return SkillAnswer("That time has already passed.", state)
-    said, seconds = other_side(task), (due - request.now).total_seconds()
+    said, seconds = said_back(task), (due - request.now).total_seconds()
     reminder = Timer(state.started + 1, seconds, say_time(due), due, task=said)
     when = f"in {duration.text}" if duration else f"at {say_when(due, request.now)}"
     late = " I can do so only while this call lasts." if due - request.now > SOON else ""
@@ -91,7 +91,7 @@ def _set(request: Request, task: str) -> SkillAnswer:
     return SkillAnswer(f"I will remind you {said} {when}.{late}", state, timer=reminder)
 
 
-@SKILLS.to(
+@SKILLS.on(
     "reminders",
     "(what|which|how many) reminders (do i have|are there|are set)",
     "what are my reminders",
@@ -106,7 +106,7 @@ def list_reminders(request: Request) -> SkillAnswer:
     return SkillAnswer(" ".join(said) or "You have no reminders.")
 
 
-@SKILLS.to(
+@SKILLS.on(
     "reminder cancel",
     "(cancel|delete|remove|clear) (the|my|that) reminder",
     "(cancel|delete|clear) [all] [my|the] reminders",

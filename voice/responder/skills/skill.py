@@ -126,8 +126,8 @@ class Skill:
 class Skills(list[Skill]):
     """The skills of one subject. If two of them match the same words, the earlier one wins."""
 
-    def to(self, intent: str, *templates: str, **options: Any) -> Callable[[A], A]:
-        """A decorator of the function that answers what `templates` say; for `options` see `Skill`."""
+    def on(self, intent: str, *templates: str, **options: Any) -> Callable[[A], A]:
+        """Decorate the function that answers what `templates` say; for `options` see `Skill`."""
 
         def learn(answer: A) -> A:
             self.append(Skill(intent, templates, answer, **options))

@@ -39,8 +39,8 @@ def without(state: State, gone: tuple[Timer, ...]) -> State:
     return state.but(timers=tuple(timer for timer in state.timers if timer not in gone))
 
 
-@SKILLS.to("timer", "[set it|make it] [for] <duration>", kinds=[DURATION], awaited=AWAITING_LENGTH)
-@SKILLS.to(
+@SKILLS.on("timer", "[set it|make it] [for] <duration>", kinds=[DURATION], awaited=AWAITING_LENGTH)
+@SKILLS.on(
     "timer",
     "(set|start) [a] timer for <duration>",
     "(set|start|make|create|put on|give me) [a|another|the] timer (for|of|to) <duration> [from now]",
@@ -62,7 +62,7 @@ def set_timer(request: Request) -> SkillAnswer:
     return SkillAnswer(f"{kind} set for {duration.text}.", state, timer=timer)
 
 
-@SKILLS.to(
+@SKILLS.on(
     "timer",
     "(set|start) [a|another|the] timer [for]",
     "(set|start) a timer for <number>",
@@ -76,7 +76,7 @@ def ask_length(request: Request) -> SkillAnswer:
     return SkillAnswer("For how long should I set the timer?", request.state.but(awaiting=AWAITING_LENGTH))
 
 
-@SKILLS.to(
+@SKILLS.on(
     "timer left",
     "how (long|much time|much) is (left|remaining) [on (the|my) timer]",
     "how (long|much time) (has|does) (the|my) timer (left|have left|have)",
@@ -97,7 +97,7 @@ def say_time_left(request: Request) -> SkillAnswer:
     return SkillAnswer(" ".join(f"Your {name} timer has {text} left." for name, text in left) or NONE_RUNNING)
 
 
-@SKILLS.to(
+@SKILLS.on(
     "timer count",
     "(what|which|how many) timers (do i have|are running|are set|are there)",
     "(list|show|read|what are) (the|my) timers",
@@ -111,13 +111,13 @@ def list_timers(request: Request) -> SkillAnswer:
     return SkillAnswer(f"You have 1 timer, for {timers[0].length}." if timers else NONE_RUNNING)
 
 
-@SKILLS.to(
+@SKILLS.on(
     "timer cancel",
     "[cancel|stop] [the] (<name>|<duration>) [timer|one]",
     kinds=[DURATION, NAME],
     awaited=AWAITING_CHOICE,
 )
-@SKILLS.to(
+@SKILLS.on(
     "timer cancel",
     "(cancel|stop|delete|remove|turn off|end|clear) (the|my|that|this) timer",
     "(cancel|stop|delete|turn off) timer",
@@ -145,7 +145,7 @@ def cancel(request: Request) -> SkillAnswer:
     return SkillAnswer("Timer cancelled.", without(request.state, timers), cancelled=timers)
 
 
-@SKILLS.to("timer cancel", "cancel [it|that]")
+@SKILLS.on("timer cancel", "cancel [it|that]")
 def cancel_newest(request: Request) -> SkillAnswer | None:
     """Cancels the newest timer or reminder; None if none runs: "cancel that" then means something else."""
     waiting = [timer for timer in request.state.timers if timer.due > request.now]
@@ -160,8 +160,8 @@ def cancel_newest(request: Request) -> SkillAnswer | None:
     return SkillAnswer(text, without(request.state, (newest,)), cancelled=(newest,))
 
 
-@SKILLS.to("timer cancel", "[cancel] (all|both|everything) [of them]", awaited=AWAITING_CHOICE)
-@SKILLS.to(
+@SKILLS.on("timer cancel", "[cancel] (all|both|everything) [of them]", awaited=AWAITING_CHOICE)
+@SKILLS.on(
     "timer cancel",
     "(cancel|stop|delete|clear|remove) (all|every) [of] [the|my] (timers|timer)",
     "(cancel|stop|delete|clear) (the|my|both) timers",

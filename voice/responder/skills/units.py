@@ -23,7 +23,7 @@ def mismatch(start: Unit, end: Unit) -> SkillAnswer:
     return SkillAnswer(f"I can't convert {start.plural} to {end.plural}: {reason}.")
 
 
-@SKILLS.to(
+@SKILLS.on(
     "units",
     "(convert|change|turn) <amount> (to|into|in) <end:unit>",
     "(what is|how much is|how many is) <amount> (in|to|into|as) <end:unit>",
@@ -45,7 +45,7 @@ def convert(request: Request) -> SkillAnswer:
     return SkillAnswer(sentence(f"{say_amount(amount.value, start)} is {result}"))
 
 
-@SKILLS.to(
+@SKILLS.on(
     "units",
     "how many <end:unit> (is|are|are there|is there|there are|there is) in <amount>",
     "how many <end:unit> in <amount>",

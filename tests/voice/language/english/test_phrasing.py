@@ -1,6 +1,6 @@
 import pytest
 
-from voice.language.english.phrasing import other_side
+from voice.language.english.phrasing import said_back
 
 
 @pytest.mark.parametrize(
@@ -12,4 +12,4 @@ from voice.language.english.phrasing import other_side
     ],
 )  # fmt: skip
 def test_the_users_words_are_said_back_from_the_responders_view(words: str, turned: str) -> None:
-    assert other_side(words) == turned
+    assert said_back(words) == turned

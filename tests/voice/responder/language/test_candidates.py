@@ -1,11 +1,11 @@
 import pytest
 
 from voice.language.english.transcripts import normalise
-from voice.responder.language.readings import readings
+from voice.responder.language.candidates import candidates
 
 
 def texts(utterance: str, *, stray: bool) -> list[str]:
-    return [reading.text.strip() for reading in readings(normalise(utterance)) if reading.stray == stray]
+    return [candidate.text.strip() for candidate in candidates(normalise(utterance)) if candidate.stray == stray]
 
 
 def test_readings_without_courtesy_come_first() -> None:
@@ -29,9 +29,9 @@ def test_a_request_that_is_only_mentioned_or_far_from_the_start_is_not_found(utt
 
 
 def test_stray_words_after_a_request_are_marked_as_a_possible_continuation() -> None:
-    cut = [reading for reading in readings(normalise("what time is it and")) if reading.stray_end]
-    assert [reading.text for reading in cut][0] == "what time is it "
+    cut = [candidate for candidate in candidates(normalise("what time is it and")) if candidate.stray_end]
+    assert [candidate.text for candidate in cut][0] == "what time is it "
 
 
 def test_hesitations_alone_have_no_reading() -> None:
-    assert list(readings(normalise("um"))) == []
+    assert list(candidates(normalise("um"))) == []

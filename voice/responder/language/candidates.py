@@ -1,7 +1,7 @@
 """Finds the parts of an utterance that may be the request.
 
-A transcript contains courtesies and, from an embedded recogniser, stray words before the request. `readings` gives the
-parts worth matching, the least doubtful first; the templates decide which of them are requests.
+A transcript contains courtesies and, from an embedded recogniser, stray words before the request. The templates decide
+which of its parts are requests.
 """
 
 import re
@@ -40,7 +40,7 @@ MOST_STRAY_WORDS_AFTER = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Candidate:
     """A part of an utterance that may be the request.
 
     Parameters:
@@ -54,7 +54,7 @@ class Reading:
     stray_end: bool
 
 
-def readings(text: str) -> Iterator[Reading]:
+def candidates(text: str) -> Iterator[Candidate]:
     """The parts of normalised `text` that may be the request, the least doubtful first."""
     if not text or text.count(" ") > MOST_WORDS:
         return
@@ -63,11 +63,11 @@ def readings(text: str) -> Iterator[Reading]:
     for start, stray in starts:
         for end in ends:
             if len(end) > start:
-                yield Reading(end[start:], stray, False)
+                yield Candidate(end[start:], stray, False)
     for end in _shortened(ends[0]):
         for start, _ in starts:
             if start < len(end):
-                yield Reading(end[start:], True, True)
+                yield Candidate(end[start:], True, True)
 
 
 def _shortened(text: str) -> Iterator[str]:

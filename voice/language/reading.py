@@ -1,7 +1,8 @@
 """What the reading rules of all languages share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from voice.language import Language
 from voice.language.sentence_ends import dot_ends
@@ -21,22 +22,56 @@ WEB = (
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
+Form = Callable[[str], str]
+"""Says what is written in one way, such as digit by digit."""
+
+
+class _Group:
+    """A group of a match: a format specification says it in one of the forms of a language, nothing without a match."""
+
+    def __init__(self, written: str | None, forms: Mapping[str, Form]) -> None:
+        self._written, self._forms = written, forms
+
+    def __format__(self, form: str) -> str:
+        return "" if self._written is None else self._forms[form](self._written)
+
+
 class Rule:
     """A piece of text that is said in other words.
 
     Args:
         pattern: what is written, from the beginning of a word on.
-        say: what is said for it.
+        say: what is said for it: a function of the match, a table by what is written, or a text with groups of the
+            pattern, each in one of the forms of the language ("{low} to {high:year}"); "{stop}" is a full stop if the
+            dot at the end also ends the sentence.
         inside: it may also begin inside a word.
         ignore_case: letters may be capitals or not.
     """
 
+    language: ClassVar[Language] = "en"
+    forms: ClassVar[Mapping[str, Form]] = {"text": str, "sign": lambda _: "minus "}
+    """What a group may be said as; the form without a name is that of a number."""
+
     def __init__(
-        self, pattern: str, say: Callable[["re.Match[str]"], str], *, inside: bool = False, ignore_case: bool = False
+        self,
+        pattern: str,
+        say: Callable[["re.Match[str]"], str] | Mapping[str, str] | str,
+        *,
+        inside: bool = False,
+        ignore_case: bool = False,
     ) -> None:
         boundary = "" if inside else r"(?<![^\W_])(?<!\d[.,])"
         self.expression = re.compile(boundary + pattern, re.IGNORECASE if ignore_case else 0)
-        self.say = say
+        self._say = say
+
+    def say(self, found: "re.Match[str]") -> str:
+        """What is said for a match."""
+        if callable(self._say):
+            return self._say(found)
+        if not isinstance(self._say, str):
+            return self._say[found[0]]
+        groups = {name: _Group(written, self.forms) for name, written in found.groupdict().items()}
+        return self._say.format(stop=full_stop(found, self.language), **groups)
 
 
 def full_stop(found: "re.Match[str]", language: Language = "en") -> str:

@@ -4,23 +4,14 @@ import re
 
 from num2words import num2words
 
+from voice.language import reading
 from voice.language.german.abbreviations import GERMAN
-from voice.language.reading import ABROAD, CARD, MAIL, WEB, Rule, full_stop, roman
+from voice.language.reading import ABROAD, CARD, MAIL, WEB, full_stop, roman
 
 _MONTHS = [
-    "Januar",
-    "Februar",
-    "März",
-    "April",
-    "Mai",
-    "Juni",
-    "Juli",
-    "August",
-    "September",
-    "Oktober",
-    "November",
+    "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
     "Dezember",
-]
+]  # fmt: skip
 _SAID = GERMAN.said()
 _SHORT_MONTHS = {short: said for short, said in _SAID.items() if said in _MONTHS}
 _MONTH = "|".join(map(re.escape, (*_MONTHS, *_SHORT_MONTHS)))
@@ -163,89 +154,6 @@ def _ruler(found: "re.Match[str]") -> str:
     return f"{found['name']} der {_ordinal(value).capitalize()}" if value else found[0]
 
 
-RULES = (
-    Rule(MAIL, lambda found: _address(found["mail"])),
-    *(Rule(pattern, _web) for pattern in WEB),
-    Rule(rf"{ABROAD}(?!\w)|{CARD}|0\d{{2,5}}[ /-]\d{{3,10}}(?!\w)", _phone),
-    Rule(r"(?<=Version )(?P<version>\d+(?:\.\d+)+)(?!\w)", _version),
-    Rule(rf"(?P<day>[0-3]?\d)\.\s?(?P<month>1[0-2]|0?[1-9]|{_MONTH})(?:\.\s?|\s)(?P<year>(?:1\d|20)\d\d)(?!\w)", _day),
-    Rule(
-        rf"(?P<day>[0-3]?\d)\.\s?(?P<month>{_MONTH}|(?:1[0-2]|0?[1-9])\.)(?P<year>(?!))?(?!\w)",
-        lambda found: _day_only(found),
-    ),
-    Rule(
-        r"(?P<version>\d+(?:\.\d+){2,})(?!\w|\.?\d)(?!,\d)(?<!\.\d{3})",
-        _version,
-    ),
-    Rule(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])", _day),
-    Rule(
-        r"(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d))?\s?[-–]\s?(?P<last>[01]?\d|2[0-4])(?:[:.](?P<end>[0-5]\d))?\s?Uhr(?!\w)",
-        lambda found: _hours(found),
-    ),
-    Rule(r"(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d))?\s?Uhr(?!\w)", _time),
-    Rule(r"(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?![\d:])", _time),
-    Rule(
-        rf"(?P<one>{'|'.join(_DAYS)})\.?{_TO}(?P<other>{'|'.join(_DAYS)})(?:\.|(?!\w))",
-        lambda found: f"{_DAYS[found['one']]} bis {_DAYS[found['other']]}{full_stop(found, 'de')}",
-    ),
-    Rule(r"Fr\.(?=,|\s(?:[a-z]|\d)|$)|(?<=bis )Fr\.|(?<=am )Fr\.", lambda found: "Freitag" + full_stop(found, "de")),
-    Rule(r"(?P<name>[A-ZÄÖÜ][a-zäöü]+) (?P<numeral>[IVX]{1,6})\.(?=\s[a-zäöü])", _ruler),
-    Rule(rf"(?:{_ABBREVIATION})(?!\w)", lambda found: _SAID[found[0]] + full_stop(found, "de")),
-    Rule(r"(?P<name>[A-ZÄÖÜ][\w-]*s)tr\.", lambda found: f"{found['name']}traße{full_stop(found, 'de')}"),
-    Rule(
-        rf"(?P<low>{_NUMBER}){_TO}(?P<high>{_NUMBER})\s?(?P<unit>{_UNIT})(?!\w)",
-        lambda found: f"{_number(found['low'])} bis {_number(found['high'])} {_UNITS[found['unit']][1]}",
-    ),
-    Rule(rf"(?P<amount>{_NUMBER}),[-–—]{{1,2}}(?:\s?(?:€|Euro\b))?", lambda found: f"{_number(found['amount'])} Euro"),
-    Rule(rf"(?:½|1/2)\s(?P<unit>{'|'.join(_HALVES)})(?!\w)", lambda found: _HALVES[found["unit"]]),
-    Rule(
-        r"(?P<whole>\d+)½",
-        lambda found: _cardinal(int(found["whole"])).removesuffix("s" if found["whole"] == "1" else "-") + "einhalb",
-    ),
-    Rule(rf"{_SIGN}(?P<amount>{_NUMBER})\s?(?P<unit>{_UNIT})(?!\w)", _amount),
-    Rule(rf"{_SIGN}(?P<unit>[€$£]|CHF(?=\s))\s?(?P<amount>{_NUMBER})", _amount),
-    Rule(
-        r"(?P<before>(?:[Ss]eit|[Jj]ahre?|[Vv]on|[Bb]is|[Uu]m)\s)(?P<year>1[1-9]\d\d|20\d\d)(?!\w|[.,]\d)",
-        lambda found: f"{found['before']}{_year(int(found['year']))}",
-    ),
-    Rule(r"(?P<value>\d{1,4})er(?P<ending>n?)(?!\w)", lambda found: f"{_year(int(found['value']))}er{found['ending']}"),
-    Rule(
-        r"(?P<above>\d{1,3}):(?P<below>\d)(?![\d:])",
-        lambda found: f"{_number(found['above'])} zu {_number(found['below'])}",
-    ),
-    Rule(r"(?P<wide>\d+)x(?P<high>\d+)(?!\w)", lambda found: f"{_number(found['wide'])} mal {_number(found['high'])}"),
-    Rule(r"24/7(?![\d/])", lambda found: "vierundzwanzig sieben"),
-    Rule(
-        r"(?P<version>\d{1,2}\.\d{1,2})(?!\w|\.?\d|\.\s?[a-zäöü])",
-        _version,
-    ),
-    Rule(
-        r"(?P<above>\d{1,2})/(?P<below>[2-9]|1\d)(?![\d/])",
-        lambda found: _fraction(int(found["above"]), int(found["below"])),
-    ),
-    Rule(r"(?P<value>\d{1,2})\.(?=\s\w)", lambda found: _ordinal_before(found, int(found["value"]))),
-    Rule(r"(?![a-z\d]*[a-z]{4})(?:[a-z]+\d+[a-z]|\d+[a-z]+\d)[a-z\d]{0,20}(?!\w)", lambda found: _digits(found[0])),
-    Rule(
-        rf"(?P<low>{_NUMBER})[-–—](?P<high>{_NUMBER})(?![\w-])",
-        lambda found: f"{_number(found['low'])} bis {_number(found['high'])}",
-    ),
-    Rule(
-        rf"{_SIGN}(?P<amount>{_NUMBER})(?![^\W_])",
-        lambda found: ("minus " if found["minus"] else "") + _number(found["amount"]),
-    ),
-    Rule(r"(?P<amount>\d+)(?=[^\W\d_])", lambda found: f" {_number(found['amount'])} ", inside=True),
-    Rule(r"(?P<amount>\d+)", lambda found: f" {_number(found['amount'])}", inside=True),
-    Rule(rf"(?<=[\d%€]){_TO}(?=[€$£]?\d)", lambda found: " bis ", inside=True),
-    Rule(r"(?<=\d )[x*](?= \d)|(?<=\d)\*(?=\d)", lambda found: " mal ", inside=True),
-    Rule(r"(?<!\S)[*](?!\S)", lambda found: "Stern", inside=True),
-    Rule(r"(?<!\S)#(?!\w)", lambda found: "Raute", inside=True),
-    Rule(r"(?<=[€\w])/(?=(?:Std|h|min|s|Tag|Woche|Monat|Jahr|kg|km)\b)", lambda found: " pro ", inside=True),
-    Rule(r"#(?=\d)", lambda found: "Nummer "),
-    Rule(r"(?<=\d )-(?= \d)", lambda found: "minus", inside=True),
-    Rule(rf"[{re.escape(''.join(_SYMBOLS))}]", lambda found: f" {_SYMBOLS[found[0]]} ", inside=True),
-)
-
-
 def _day_only(found: "re.Match[str]") -> str:
     """A day and a month alone: "3. Mai", "3.5."."""
     month = found["month"].rstrip(".")
@@ -262,3 +170,80 @@ def _hours(found: "re.Match[str]") -> str:
 def _fraction(above: int, below: int) -> str:
     name = "halb" if below == 2 else _ordinal(below).capitalize().removesuffix("te").removesuffix("s") + "tel"
     return f"{'ein' if above == 1 else _cardinal(above)} {name}"
+
+
+class Rule(reading.Rule):
+    """A rule of German."""
+
+    language = "de"
+    forms = reading.Rule.forms | {
+        "": _number,
+        "cardinal": lambda text: _cardinal(int(text)),
+        "year": lambda text: _year(int(text)),
+        "units": lambda unit: _UNITS[unit][1],
+        "half": _HALVES.__getitem__,
+        "day": _DAYS.__getitem__,
+        "address": _address,
+    }
+
+
+RULES = (
+    Rule(MAIL, "{mail:address}"),
+    *(Rule(pattern, _web) for pattern in WEB),
+    Rule(rf"{ABROAD}(?!\w)|{CARD}|0\d{{2,5}}[ /-]\d{{3,10}}(?!\w)", _phone),
+    Rule(r"(?<=Version )(?P<version>\d+(?:\.\d+)+)(?!\w)", _version),
+    Rule(rf"(?P<day>[0-3]?\d)\.\s?(?P<month>1[0-2]|0?[1-9]|{_MONTH})(?:\.\s?|\s)(?P<year>(?:1\d|20)\d\d)(?!\w)", _day),
+    Rule(rf"(?P<day>[0-3]?\d)\.\s?(?P<month>{_MONTH}|(?:1[0-2]|0?[1-9])\.)(?P<year>(?!))?(?!\w)", _day_only),
+    Rule(r"(?P<version>\d+(?:\.\d+){2,})(?!\w|\.?\d)(?!,\d)(?<!\.\d{3})", _version),
+    Rule(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])", _day),
+    Rule(
+        r"(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d))?\s?[-–]\s?(?P<last>[01]?\d|2[0-4])(?:[:.](?P<end>[0-5]\d))?\s?Uhr(?!\w)",
+        _hours,
+    ),
+    Rule(r"(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d))?\s?Uhr(?!\w)", _time),
+    Rule(r"(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?![\d:])", _time),
+    Rule(
+        rf"(?P<one>{'|'.join(_DAYS)})\.?{_TO}(?P<other>{'|'.join(_DAYS)})(?:\.|(?!\w))",
+        "{one:day} bis {other:day}{stop}",
+    ),
+    Rule(r"Fr\.(?=,|\s(?:[a-z]|\d)|$)|(?<=bis )Fr\.|(?<=am )Fr\.", "Freitag{stop}"),
+    Rule(r"(?P<name>[A-ZÄÖÜ][a-zäöü]+) (?P<numeral>[IVX]{1,6})\.(?=\s[a-zäöü])", _ruler),
+    Rule(rf"(?:{_ABBREVIATION})(?!\w)", lambda found: _SAID[found[0]] + full_stop(found, "de")),
+    Rule(r"(?P<name>[A-ZÄÖÜ][\w-]*s)tr\.", "{name:text}traße{stop}"),
+    Rule(rf"(?P<low>{_NUMBER}){_TO}(?P<high>{_NUMBER})\s?(?P<unit>{_UNIT})(?!\w)", "{low} bis {high} {unit:units}"),
+    Rule(rf"(?P<amount>{_NUMBER}),[-–—]{{1,2}}(?:\s?(?:€|Euro\b))?", "{amount} Euro"),
+    Rule(rf"(?:½|1/2)\s(?P<unit>{'|'.join(_HALVES)})(?!\w)", "{unit:half}"),
+    Rule(
+        r"(?P<whole>\d+)½",
+        lambda found: _cardinal(int(found["whole"])).removesuffix("s" if found["whole"] == "1" else "-") + "einhalb",
+    ),
+    Rule(rf"{_SIGN}(?P<amount>{_NUMBER})\s?(?P<unit>{_UNIT})(?!\w)", _amount),
+    Rule(rf"{_SIGN}(?P<unit>[€$£]|CHF(?=\s))\s?(?P<amount>{_NUMBER})", _amount),
+    Rule(
+        r"(?P<before>(?:[Ss]eit|[Jj]ahre?|[Vv]on|[Bb]is|[Uu]m)\s)(?P<year>1[1-9]\d\d|20\d\d)(?!\w|[.,]\d)",
+        "{before:text}{year:year}",
+    ),
+    Rule(r"(?P<value>\d{1,4})er(?P<ending>n?)(?!\w)", "{value:year}er{ending:text}"),
+    Rule(r"(?P<above>\d{1,3}):(?P<below>\d)(?![\d:])", "{above} zu {below}"),
+    Rule(r"(?P<wide>\d+)x(?P<high>\d+)(?!\w)", "{wide} mal {high}"),
+    Rule(r"24/7(?![\d/])", "vierundzwanzig sieben"),
+    Rule(r"(?P<version>\d{1,2}\.\d{1,2})(?!\w|\.?\d|\.\s?[a-zäöü])", _version),
+    Rule(
+        r"(?P<above>\d{1,2})/(?P<below>[2-9]|1\d)(?![\d/])",
+        lambda found: _fraction(int(found["above"]), int(found["below"])),
+    ),
+    Rule(r"(?P<value>\d{1,2})\.(?=\s\w)", lambda found: _ordinal_before(found, int(found["value"]))),
+    Rule(r"(?![a-z\d]*[a-z]{4})(?:[a-z]+\d+[a-z]|\d+[a-z]+\d)[a-z\d]{0,20}(?!\w)", lambda found: _digits(found[0])),
+    Rule(rf"(?P<low>{_NUMBER})[-–—](?P<high>{_NUMBER})(?![\w-])", "{low} bis {high}"),
+    Rule(rf"{_SIGN}(?P<amount>{_NUMBER})(?![^\W_])", "{minus:sign}{amount}"),
+    Rule(r"(?P<amount>\d+)(?=[^\W\d_])", " {amount} ", inside=True),
+    Rule(r"(?P<amount>\d+)", " {amount}", inside=True),
+    Rule(rf"(?<=[\d%€]){_TO}(?=[€$£]?\d)", " bis ", inside=True),
+    Rule(r"(?<=\d )[x*](?= \d)|(?<=\d)\*(?=\d)", " mal ", inside=True),
+    Rule(r"(?<!\S)[*](?!\S)", "Stern", inside=True),
+    Rule(r"(?<!\S)#(?!\w)", "Raute", inside=True),
+    Rule(r"(?<=[€\w])/(?=(?:Std|h|min|s|Tag|Woche|Monat|Jahr|kg|km)\b)", " pro ", inside=True),
+    Rule(r"#(?=\d)", "Nummer "),
+    Rule(r"(?<=\d )-(?= \d)", "minus", inside=True),
+    Rule(rf"[{re.escape(''.join(_SYMBOLS))}]", {symbol: f" {said} " for symbol, said in _SYMBOLS.items()}, inside=True),
+)

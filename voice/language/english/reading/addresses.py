@@ -4,19 +4,13 @@ import re
 from collections.abc import Mapping
 
 from voice.language.english.numbers import cardinal, digits, grouped
-from voice.language.reading import ABROAD, CARD, ENDINGS, MAIL, WEB, Rule
+from voice.language.english.reading import rule
+from voice.language.reading import ABROAD, CARD, ENDINGS, MAIL, WEB
 
 _MARKS = {
-    ".": "dot",
-    "-": "dash",
-    "_": "underscore",
-    "+": "plus",
-    "/": "slash",
-    "@": "at",
-    "~": "tilde",
-    "%": "percent",
-}
-_SPOKENENDINGS = frozenset(("com", "org", "net", "edu", "gov", "dev", "app", "info"))
+    ".": "dot", "-": "dash", "_": "underscore", "+": "plus", "/": "slash", "@": "at", "~": "tilde", "%": "percent",
+}  # fmt: skip
+_SPOKEN_ENDINGS = frozenset(("com", "org", "net", "edu", "gov", "dev", "app", "info"))
 _PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
@@ -41,9 +35,23 @@ def address(text: str, marks: Mapping[str, str] = _MARKS) -> str:
         elif part.isdigit():
             said.append(digits(part) if len(part) > 2 or part.startswith("0") else cardinal(int(part)))
         elif part.isalpha():
-            ending = at > 0 and parts[at - 1] == "." and part in ENDINGS.split("|") and part not in _SPOKENENDINGS
+            ending = at > 0 and parts[at - 1] == "." and part in ENDINGS.split("|") and part not in _SPOKEN_ENDINGS
             said.append(spell(part) if ending or len(part) < 2 or not _VOWEL.search(part) else part)
     return " ".join(said)
+
+
+class Rule(rule.Rule):
+    """A rule about addresses."""
+
+    forms = rule.Rule.forms | {
+        "address": address,
+        "compass": _COMPASS.__getitem__,
+        "spelled": spell,
+        "port": lambda port: f" port {digits(port)}",
+        "bits": lambda bits: f" slash {cardinal(int(bits))}",
+        "more": lambda code: f", {digits(code)}",
+        "dots": lambda text: " dot ".join(cardinal(int(part)) for part in text.split(".")),
+    }
 
 
 def _web(found: "re.Match[str]") -> str:
@@ -96,14 +104,13 @@ def _spelled(found: "re.Match[str]") -> str:
 _EXTENSION = r"(?:\s(?:ext\.?|x)\s?\d{1,6})?"
 _COUNTED = r"\s(?!(?:is|was|has|ships|arrives|comes|costs|needs|does)\b)(?:[a-z]+s|people|men|women|children)\b"
 RULES = (
-    Rule(MAIL, lambda found: address(found["mail"])),
+    Rule(MAIL, "{mail:address}"),
     *(Rule(pattern, _web) for pattern in WEB),
     Rule(
         r"(?P<rest>(?:[a-z]\.){3,}[a-z])(?!\w)|(?<!\S)(?P<path>~?/(?:[\w.-]+/)*[\w.-]*\w|[A-Z]:\\[\w\\. -]*\w)",
         _path,
     ),
     Rule(r"(?:[\w.-]{1,40}/){1,8}[\w-]{1,40}\.[a-z]{1,4}(?!\w)", _path),
-    Rule(rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])", _web),
     Rule(rf"(?:\+?\d{{1,3}}[ .-]?)?\(?\d{{3}}\)?[ .-]\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone),
     Rule(rf"\(\d{{3}}\) ?\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone, inside=True),
     Rule(rf"{ABROAD}{_EXTENSION}(?!\w)", _phone),
@@ -112,16 +119,13 @@ RULES = (
     ),
     Rule(
         r"(?P<won>[1-9]\d)-(?P<lost>[1-9]?\d)-(?P<drawn>\d)(?![\w-])",
-        lambda found: " ".join(map(cardinal, map(int, found.groups()[:2]))) + f" and {cardinal(int(found['drawn']))}",
+        "{won:cardinal} {lost:cardinal} and {drawn:cardinal}",
     ),
-    Rule(
-        r"7(?P<type>\d7)-(?P<series>\d{1,2}0?0?)(?![\w-])",
-        lambda found: f"seven {cardinal(int(found['type']))} {cardinal(int(found['series']))}",
-    ),
+    Rule(r"7(?P<type>\d7)-(?P<series>\d{1,2}0?0?)(?![\w-])", "seven {type:cardinal} {series:cardinal}"),
     Rule(
         r"(?P<number>\d+) (?P<compass>[NSEW])\.?"
         r"(?=\s(?:\d+(?:st|nd|rd|th)|(?:[A-Z]\w+ ){1,2}(?:St|Ave|Rd|Blvd|Dr|Ln|Street|Avenue|Road|Drive|Lane|Way)\b))",
-        lambda found: f"{cardinal(int(found['number']))} {_COMPASS[found['compass']]}",
+        "{number:cardinal} {compass:compass}",
     ),
     Rule(rf"(?:1-)?\d{{3}}-\d{{4}}(?![\w-])|\d{{3}}-\d{{2}}-\d{{4}}(?![\w-])|{CARD}", _phone),
     Rule(
@@ -131,20 +135,10 @@ RULES = (
     ),
     Rule(
         r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?::(?P<port>\d{1,5})|/(?P<bits>\d\d?))?(?![\w.]\d)",
-        lambda found: (
-            " dot ".join(cardinal(int(part)) for part in found["address"].split("."))
-            + (f" port {digits(found['port'])}" if found["port"] else "")
-            + (f" slash {cardinal(int(found['bits']))}" if found["bits"] else "")
-        ),
+        "{address:dots}{port:port}{bits:bits}",
     ),
-    Rule(
-        r"(?:v|V|version )(?P<version>\d+(?:\.\d+)*)(?!\w)",
-        lambda found: "version " + " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
-    ),
-    Rule(
-        r"(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\w))(?P<version>\d+(?:\.\d+){2,})(?!\w)",
-        lambda found: " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
-    ),
+    Rule(r"(?:v|V|version )(?P<version>\d+(?:\.\d+)*)(?!\w)", "version {version:points}"),
+    Rule(r"(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\w))(?P<version>\d+(?:\.\d+){2,})(?!\w)", "{version:points}"),
     Rule(
         rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}}(?:-\d{{2,}}| \d{{3}}(?![\d,]))*)(?![ .,-]?\d|\w)",
         _named_code,
@@ -153,19 +147,14 @@ RULES = (
         rf"(?P<name>(?:[Cc]all|[Dd]ial|[Tt]ext|[Oo]rder) #?)(?P<code>\d{{3,}})(?![ .,-]?\d|\w|{_COUNTED})", _named_code
     ),
     Rule(rf"(?P<name>or )(?P<code>[1-9]11|112|999|988)(?!\w|[.,]\d|{_COUNTED})", _named_code),
-    Rule(r"#(?P<code>\d+)#", lambda found: f"pound {digits(found['code'])} pound"),
+    Rule(r"#(?P<code>\d+)#", "pound {code:digits} pound"),
     Rule(r"(?:[\dA-Fa-f]{2}[:-]){5}[\dA-Fa-f]{2}(?!\w)", in_fours),
-    Rule(r"::(?=\w)", lambda found: "colon colon ", inside=True),
-    Rule(
-        r"(?P<state>[A-Z]{2}) (?P<code>\d{5})(?:-(?P<more>\d{4}))?(?!\w)",
-        lambda found: (
-            f"{spell(found['state'])} {digits(found['code'])}" + (f", {digits(found['more'])}" if found["more"] else "")
-        ),
-    ),
+    Rule(r"::(?=\w)", "colon colon ", inside=True),
+    Rule(r"(?P<state>[A-Z]{2}) (?P<code>\d{5})(?:-(?P<more>\d{4}))?(?!\w)", "{state:spelled} {code:digits}{more:more}"),
     Rule(r"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}(?!\w)|(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{16,128}(?!\w)", in_fours),
     Rule(r"[A-Z]{2,4}(?:-\d{3,10})+(?!\w)|[A-Z]-\d{4,10}(?!\w)", in_fours),
     Rule(r"(?:[A-Za-z0-9]-){2,}[A-Za-z0-9](?!\w)", _spelled),
-    Rule(r"@(?P<handle>\w+)", lambda found: f"at {address(found['handle'])}"),
+    Rule(r"@(?P<handle>\w+)", "at {handle:address}"),
 )
 CODES = (
     Rule(r"(?![a-z\d]*[a-z]{4})(?:[a-z]+\d+[a-z]|\d+[a-z]+\d)[a-z\d]{0,20}(?!\w)", in_fours),

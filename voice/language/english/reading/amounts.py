@@ -2,9 +2,10 @@
 
 import re
 
-from voice.language.english.numbers import cardinal, decade, digits, fraction, grouped, is_one, number, ordinal, year
+from voice.language.english.numbers import cardinal, fraction, is_one, number
+from voice.language.english.reading import rule
 from voice.language.english.units import plural
-from voice.language.reading import NUMBER, Rule, full_stop
+from voice.language.reading import NUMBER
 
 _CURRENCIES = {
     "$": ("dollar", "dollars", "cent", "cents"),
@@ -65,14 +66,9 @@ _ABBREVIATED = r"(?:\.(?=,|\s+[a-z\d]))?"
 _PER = rf"(?:\s?/\s?(?P<per>[a-z]{{2,9}}|kWh|m[²³]|d?L|[hs])(?![\w²³]){_ABBREVIATED})?"
 _VULGAR = {"½": "a half", "¼": "a quarter", "¾": "three quarters", "⅓": "a third", "⅔": "two thirds"}
 _PAIRS = {
-    "24/7": "twenty four seven",
-    "50/50": "fifty fifty",
-    "50-50": "fifty fifty",
-    "10-4": "ten four",
-    "9/11": "nine eleven",
-    "401k": "four oh one K",
-    "401(k)": "four oh one K",
-}
+    "24/7": "twenty four seven", "50/50": "fifty fifty", "50-50": "fifty fifty", "10-4": "ten four",
+    "9/11": "nine eleven", "401k": "four oh one K", "401(k)": "four oh one K",
+}  # fmt: skip
 # What is so much is named behind it: "a 5 km run", "the $20 bill".
 _MEASURED = re.compile(r"\s(?:bill|note|coin|fine|fee|deposit|voucher|coupon|discount|race|run|walk|hike|battery)s?\b")
 # Before a year, and behind one.
@@ -95,12 +91,24 @@ def _minus(found: "re.Match[str]") -> str:
     return "minus " if found["minus"] else ""
 
 
-def _per(found: "re.Match[str]") -> str:
-    return (
-        f" per {_UNITS.get(found['per'], ({'mo': 'month'}.get(found['per'], found['per']),))[0]}"
-        if found["per"]
-        else ""
-    )
+def _per(unit: str) -> str:
+    return f" per {'month' if unit == 'mo' else _UNITS.get(unit, (unit,))[0]}"
+
+
+class Rule(rule.Rule):
+    """A rule about amounts."""
+
+    forms = rule.Rule.forms | {
+        "unit": lambda short: _UNITS[short][0] if short in _UNITS else "inch",
+        "units": lambda short: _UNITS[short][1],
+        "feet": lambda amount: f"{number(amount)} {'foot' if is_one(amount) else 'feet'}",
+        "inches": lambda amount: f"{number(amount)} {'inch' if is_one(amount) else 'inches'}",
+        "per": _per,
+        "scale": lambda scale: _SCALES[scale.lower()],
+        "to": lambda _: " to",
+        "before": lambda words: words.replace("©", "copyright"),
+        "short year": lambda text: f"{'oh ' if text[0] == '0' else ''}{cardinal(int(text))}",
+    }
 
 
 def _duration(found: "re.Match[str]") -> str:
@@ -117,7 +125,7 @@ def _money(found: "re.Match[str]") -> str:
     amount, scale = found["amount"], found["scale"]
     if not (scale and is_one(amount)):
         many = _many(found, one, many)
-    per = _per(found)
+    per = _per(found["per"]) if found["per"] else ""
     if scale:
         return f"{_minus(found)}{number(amount)} {_SCALES[scale.lower()]} {many}{per}"
     whole, _, small = amount.replace(",", "").partition(".")
@@ -137,7 +145,8 @@ def _money_range(found: "re.Match[str]") -> str:
 
 
 def _unit(found: "re.Match[str]") -> str:
-    return f"{_minus(found)}{number(found['amount'])} {_many(found, *_UNITS[found['unit']])}{_per(found)}"
+    per = _per(found["per"]) if found["per"] else ""
+    return f"{_minus(found)}{number(found['amount'])} {_many(found, *_UNITS[found['unit']])}{per}"
 
 
 def _times(found: "re.Match[str]") -> str:
@@ -169,8 +178,8 @@ def anglicised(text: str) -> str:
 _SWAPPED = str.maketrans(",.", ".,")
 
 RULES = (
-    Rule(r"(?P<value>(?:1[1-9]|20)\d0)'?s(?!\w)", lambda found: decade(int(found["value"]))),
-    Rule(r"(?:['’]|(?<=the )|(?<=The ))(?P<value>[2-9]0)'?s(?!\w)", lambda found: decade(int(found["value"]))),
+    Rule(r"(?P<value>(?:1[1-9]|20)\d0)'?s(?!\w)", "{value:decade}"),
+    Rule(r"(?:['’]|(?<=the )|(?<=The ))(?P<value>[2-9]0)'?s(?!\w)", "{value:decade}"),
     Rule(
         r"(?P<hour>\d+)\s?h(?:rs?)?\s?(?P<minute>[0-5]?\d)\s?(?:m(?:ins?)?|(?<=h\d\d))(?:\s?(?P<second>[0-5]?\d)\s?s(?:ec)?)?(?!\w)",
         _duration,
@@ -187,120 +196,77 @@ RULES = (
         rf"(?P<amount>{NUMBER})\s?(?P<sign>[€£¥₹]|(?<=\s)(?:{_CODE}|kr))(?P<minus>(?!))?(?P<scale>(?!))?{_PER}(?!\w)",
         _money,
     ),
-    Rule(rf"(?P<amount>{NUMBER})\s?¢", lambda found: f"{number(found['amount'])} cents"),
+    Rule(rf"(?P<amount>{NUMBER})\s?¢", "{amount} cents"),
     Rule(
         r"(?P<feet>\d+)\s?(?:ft\.?|feet)\s?(?P<inches>\d+)\s?(?:in\.(?=,|\s+[a-z]|$)|(?:in|inches)(?!\w))",
-        lambda found: (
-            f"{number(found['feet'])} {'foot' if is_one(found['feet']) else 'feet'} "
-            f"{number(found['inches'])} {'inch' if is_one(found['inches']) else 'inches'}{full_stop(found)}"
-        ),
+        "{feet:feet} {inches:inches}{stop}",
     ),
-    Rule(
-        r"(?P<feet>\d)[′'](?:\s(?=\d\d?[″\"]))?(?P<inches>\d\d?)(?:[″\"])?(?!\w)",
-        lambda found: f"{number(found['feet'])} foot {number(found['inches'])}",
-    ),
+    Rule(r"(?P<feet>\d)[′'](?:\s(?=\d\d?[″\"]))?(?P<inches>\d\d?)(?:[″\"])?(?!\w)", "{feet} foot {inches}"),
     Rule(
         rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?!\w|/[^\W\d]){_ABBREVIATED}",
-        lambda found: f"{number(found['low'])} to {number(found['high'])} {_UNITS[found['unit']][1]}{_per(found)}",
+        "{low} to {high} {unit:units}{per:per}",
     ),
     Rule(rf"{_SIGN}(?P<amount>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?!\w|/[^\W\d]){_ABBREVIATED}", _unit),
     Rule(
         rf"(?P<amount>{NUMBER})-(?P<unit>{_UNIT}|in(?=\.))(?<=\w\w)(?:\.(?=,|\s+[a-z\d])|(?![\w.]))",
-        lambda found: f"{number(found['amount'])} {_UNITS.get(found['unit'], ('inch',))[0]}",
+        "{amount} {unit:unit}",
     ),
-    Rule(
-        rf"(?P<amount>{NUMBER})\s?in\.(?=,|\s+[a-z]|$)",
-        lambda found: f"{number(found['amount'])} {'inch' if is_one(found['amount']) else 'inches'}{full_stop(found)}",
-    ),
-    Rule(
-        r"(?:(?<=\d )|(?<=[½¼¾⅓⅔] ))(?P<unit>tsp|tbsp|oz|lb|mi)(?:\.(?=\s[a-z])|(?=[\s,]))",
-        lambda found: _UNITS[found["unit"]][0],
-    ),
+    Rule(rf"(?P<amount>{NUMBER})\s?in\.(?=,|\s+[a-z]|$)", "{amount:inches}{stop}"),
+    Rule(r"(?:(?<=\d )|(?<=[½¼¾⅓⅔] ))(?P<unit>tsp|tbsp|oz|lb|mi)(?:\.(?=\s[a-z])|(?=[\s,]))", "{unit:unit}"),
     Rule(
         r"(?<=[\d½¼¾⅓⅔] )c\.(?=\s[a-z])",
         lambda found: "cup" if re.search(r"(?<!\S)(?:1|\d/\d|\D) $", found.string[: found.start()]) else "cups",
         inside=True,
     ),
     Rule(
-        rf"(?P<amount>{NUMBER})[eE](?P<power>[-+]?\d{{1,3}})(?!\w)",
-        lambda found: (
-            f"{number(found['amount'])} times ten to the power of "
-            f"{'minus ' if found['power'][0] == '-' else ''}{number(found['power'].lstrip('+-'))}"
-        ),
+        rf"(?P<amount>{NUMBER})[eE](?:(?P<minus>-)|\+)?(?P<power>\d{{1,3}})(?!\w)",
+        "{amount} times ten to the power of {minus:sign}{power}",
     ),
-    Rule(r"(?P<lines>1080|1440|2160)p(?!\w)", lambda found: f"{year(int(found['lines']))} P"),
+    Rule(r"(?P<lines>1080|1440|2160)p(?!\w)", "{lines:year} P"),
     Rule(rf"(?P<amount>{NUMBER})\s?[xX×](?![\w\s]|\s\d)|(?P<times>{NUMBER})[xX](?=\s[a-z])", _times),
-    Rule(r"x(?P<amount>\d{1,2})(?!\w)", lambda found: f"times {number(found['amount'])}"),
+    Rule(r"x(?P<amount>\d{1,2})(?!\w)", "times {amount}"),
     Rule(rf"(?P<whole>\d+)?(?P<part>[{''.join(_VULGAR)}])", _vulgar),
-    Rule(r"(?P<pair>24/7|50[/-]50|10-4|9/11|401k|401\(k\))(?![\d/-])", lambda found: _PAIRS[found["pair"]]),
-    Rule(r"(?P<amount>[248])K(?!\w)", lambda found: f"{number(found['amount'])} K"),
-    Rule(
-        r"(?P<above>\d+\.\d+|\d+(?=/\d+ stars\b))/(?P<below>\d{1,3}(?:\.\d+)?)(?![\w/])",
-        lambda found: f"{number(found['above'])} out of {number(found['below'])}",
-    ),
+    Rule(r"(?:24/7|50[/-]50|10-4|9/11|401k|401\(k\))(?![\d/-])", _PAIRS),
+    Rule(r"(?P<amount>[248])K(?!\w)", "{amount} K"),
+    Rule(r"(?P<above>\d+\.\d+|\d+(?=/\d+ stars\b))/(?P<below>\d{1,3}(?:\.\d+)?)(?![\w/])", "{above} out of {below}"),
     Rule(r"(?P<whole>\d{1,3}) (?P<above>\d)/(?P<below>\d{1,2})(?![\d/])", _mixed),
     Rule(
         r"(?P<above>\d{1,3})/(?P<below>\d{1,3})(?![\d/])",
         lambda found: fraction(int(found["above"]), int(found["below"])),
     ),
-    Rule(
-        r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th)(?!\w)",
-        lambda found: ordinal(int(found["value"].replace(",", ""))),
-    ),
-    Rule(
-        r"(?P<wide>\d+)(?:x|(?<=\d\d\d)×)(?P<high>\d+)(?!\w)",
-        lambda found: f"{number(found['wide'])} by {number(found['high'])}",
-    ),
-    Rule(
-        r"(?P<above>\d{1,2}(?:\.\d)?):(?P<below>\d)(?!\d)",
-        lambda found: f"{number(found['above'])} to {number(found['below'])}",
-    ),
+    Rule(r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th)(?!\w)", "{value:ordinal}"),
+    Rule(r"(?P<wide>\d+)(?:x|(?<=\d\d\d)×)(?P<high>\d+)(?!\w)", "{wide} by {high}"),
+    Rule(r"(?P<above>\d{1,2}(?:\.\d)?):(?P<below>\d)(?!\d)", "{above} to {below}"),
     Rule(
         rf"(?P<before>(?:[Ff]rom|[Bb]etween)\s)?(?P<low>{NUMBER})\s[-–—]\s(?P<high>{NUMBER})(?![\w-])"
         r"(?(before)|(?=\s(?!(?:is|equals|was|gives|makes|has|leaves|plus|minus|times|as)\b)(?:[a-z]+s|percent|people)\b))",
-        lambda found: f"{found['before'] or ''}{number(found['low'])} to {number(found['high'])}",
+        "{before:text}{low} to {high}",
     ),
+    Rule(r"(?P<low>(?:1[1-9]|20)\d\d)[-–/](?P<high>(?:1[1-9]|20)\d\d)(?!\w)", "{low:year} to {high:year}"),
     Rule(
-        r"(?P<low>(?:1[1-9]|20)\d\d)[-–/](?P<high>(?:1[1-9]|20)\d\d)(?!\w)",
-        lambda found: f"{year(int(found['low']))} to {year(int(found['high']))}",
+        r"(?P<low>(?:1[789]|20)\d\d)(?:/|(?P<to>[-–]))(?P<high>\d\d)(?![\w/-]|\.\d)",
+        "{low:year}{to:to} {high:cardinal}",
     ),
-    Rule(
-        r"(?P<low>(?:1[789]|20)\d\d)(?P<mark>[-–/])(?P<high>\d\d)(?![\w/-]|\.\d)",
-        lambda found: (
-            f"{year(int(found['low']))}{' ' if found['mark'] == '/' else ' to '}{cardinal(int(found['high']))}"
-        ),
-    ),
-    Rule(
-        r"['’](?P<value>[0-9]\d)(?![\w'’])",
-        lambda found: f"{'oh ' if found['value'][0] == '0' else ''}{cardinal(int(found['value']))}",
-    ),
-    Rule(
-        rf"(?P<low>{NUMBER})[-–—](?P<high>{NUMBER})(?![\w-])",
-        lambda found: f"{number(found['low'])} to {number(found['high'])}",
-    ),
+    Rule(r"['’](?P<value>[0-9]\d)(?![\w'’])", "{value:short year}"),
+    Rule(rf"(?P<low>{NUMBER})[-–—](?P<high>{NUMBER})(?![\w-])", "{low} to {high}"),
     Rule(
         rf"(?P<before>(?:{_YEARLY}|©)\s)(?P<year>(?:1\d|20)\d\d)(?![\w%]|[.,:/–—-]\d|\s(?!(?:is|was|has)\b)[a-z]+s\b)",
-        lambda found: f"{found['before'].replace('©', 'copyright')}{year(int(found['year']))}",
+        "{before:before}{year:year}",
         ignore_case=True,
     ),
-    Rule(
-        rf"(?P<year>(?:19|20)\d\d)(?=\W*$|\s(?:{_FUNCTION})\s|[,;:.!?)]+\s)(?<!\d,\d\d\d)",
-        lambda found: year(int(found["year"])),
-    ),
-    Rule(rf"{_ABOUT}(?P<year>(?:1\d|20)\d\d)(?![\w%]|[.,:/–—-]\d)", lambda found: year(int(found["year"]))),
-    Rule(r"(?P<year>(?:1\d|20)\d\d)(?=(?:,| and| or) (?:1\d|20)\d\d(?!\w))", lambda found: year(int(found["year"]))),
-    Rule(rf"{_SIGN}(?P<amount>\d{{7,}})(?![\w.,]\d)", lambda found: _minus(found) + grouped(found["amount"])),
+    Rule(rf"(?P<year>(?:19|20)\d\d)(?=\W*$|\s(?:{_FUNCTION})\s|[,;:.!?)]+\s)(?<!\d,\d\d\d)", "{year:year}"),
+    Rule(rf"{_ABOUT}(?P<year>(?:1\d|20)\d\d)(?![\w%]|[.,:/–—-]\d)", "{year:year}"),
+    Rule(r"(?P<year>(?:1\d|20)\d\d)(?=(?:,| and| or) (?:1\d|20)\d\d(?!\w))", "{year:year}"),
+    Rule(rf"{_SIGN}(?P<amount>\d{{7,}})(?![\w.,]\d)", "{minus:sign}{amount:grouped}"),
     Rule(
         rf"{_SIGN}(?<![A-Za-z]\d-)(?<![A-Z]-)(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?P<scale>[kKM]|(?<=\.\d)B)(?!\w)",
-        lambda found: f"{_minus(found)}{number(found['amount'])} {_SCALES[found['scale'].lower()]}",
+        "{minus:sign}{amount} {scale:scale}",
     ),
-    Rule(
-        rf"{_SIGN}(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?!\w|\.\d)", lambda found: _minus(found) + number(found["amount"])
-    ),
+    Rule(rf"{_SIGN}(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?!\w|\.\d)", "{minus:sign}{amount}"),
 )
 INSIDE = (
-    Rule(r"(?P<amount>\d+\.\d+)(?=[^\W\d_])", lambda found: number(found["amount"]) + " "),
-    Rule(r"(?P<amount>\d+)(?=[^\W\d_])", lambda found: digits(found["amount"]) + " ", inside=True),
-    Rule(r"(?P<amount>\d+)", lambda found: " " + number(found["amount"]), inside=True),
+    Rule(r"(?P<amount>\d+\.\d+)(?=[^\W\d_])", "{amount} "),
+    Rule(r"(?P<amount>\d+)(?=[^\W\d_])", "{amount:digits} ", inside=True),
+    Rule(r"(?P<amount>\d+)", " {amount}", inside=True),
 )
 """Digits that stand with letters."""

@@ -4,7 +4,8 @@ import re
 
 from voice.language.english.abbreviations import ENGLISH
 from voice.language.english.numbers import MONTHS, cardinal, ordinal, year
-from voice.language.reading import Rule, full_stop
+from voice.language.english.reading.rule import Rule
+from voice.language.reading import full_stop
 
 _SHORT = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
 _MONTH = rf"(?P<month>{'|'.join(MONTHS)}|(?:{'|'.join(sorted(_SHORT, key=len, reverse=True))})(?:\.|(?= \d)))"
@@ -106,10 +107,7 @@ RULES = (
         lambda found: f"{_WEEKDAYS[found['one']]} to {_WEEKDAYS[found['other']]}{full_stop(found)}",
     ),
     Rule(rf"(?P<day>{_WEEKDAY})(?=\s\d)", lambda found: _WEEKDAYS[found["day"]]),
-    Rule(
-        rf"(?P<day>{_WEEKDAY})(?:\.(?=\s\d)|,(?=\s(?:[A-Z]|\d)))",
-        lambda found: _WEEKDAYS[found["day"]] + ",",
-    ),
+    Rule(rf"(?P<day>{_WEEKDAY})(?:\.(?=\s\d)|,(?=\s(?:[A-Z]|\d)))", lambda found: _WEEKDAYS[found["day"]] + ","),
     Rule(
         r"(?:(?<=\bat )|(?!\d:\d\d:\d\d(?![\d+-]|\s?[ap]\.?\s?m\b|\s?(?:Z|UTC|GMT)\b)))"
         rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])(?:{_HALF}|{_ZONE})(?P<hours>\sh(?:rs)?\b)?",

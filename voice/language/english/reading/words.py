@@ -4,8 +4,9 @@ import re
 import unicodedata
 
 from voice.language.english.abbreviations import ENGLISH
-from voice.language.english.numbers import cardinal, digits, ordinal, year
-from voice.language.reading import Rule, full_stop, roman
+from voice.language.english.numbers import cardinal, ordinal, year
+from voice.language.english.reading.rule import Rule
+from voice.language.reading import full_stop, roman
 
 _SAID = ENGLISH.said()
 _ABBREVIATION = "|".join(
@@ -13,16 +14,9 @@ _ABBREVIATION = "|".join(
     for short in sorted(_SAID, key=len, reverse=True)
 )
 _CAPITALS = {
-    "US": "U S",
-    "UK": "U K",
-    "EU": "E U",
-    "AI": "A I",
-    "TV": "T V",
-    "ID": "I D",
-    "IP": "I P",
-    "WWI": "World War one",
-    "WWII": "World War two",
-}
+    "US": "U S", "UK": "U K", "EU": "E U", "AI": "A I", "TV": "T V", "ID": "I D", "IP": "I P", "Ctrl": "Control",
+    "Cmd": "Command", "WWI": "World War one", "WWII": "World War two",
+}  # fmt: skip
 _PARTS = "Chapter|Part|Section|Volume|Act|War|Type|Phase|Article|Level|Book|Appendix|Bowl"
 _RULERS = (
     "Henry|Louis|Elizabeth|Charles|George|Edward|William|James|Richard|Philip|Paul|Benedict|Pius|Francis|Napoleon|"
@@ -87,16 +81,15 @@ ABBREVIATED = (
     Rule(rf"(?P<name>{_PARTS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", _part),
     Rule(r"(?:[IVX]{2,6}|M[MDCLXVI]{4,12})(?![\w'’-])", _standing_numeral),
     Rule(r"St\.", _saint_or_street),
-    Rule(r"St(?=\s*(?:,|$))", lambda found: "Street"),
+    Rule(r"St(?=\s*(?:,|$))", "Street"),
     Rule(r"Dr\.", _doctor_or_drive),
-    Rule(r"(?<![.?!] )[Nn]o\. ?(?=\d)|#(?=\d|[A-Z]-?\d)", lambda found: "number "),
-    Rule(r"Sec\.(?=\s?\d)", lambda found: "Section"),
+    Rule(r"(?<![.?!] )[Nn]o\. ?(?=\d)|#(?=\d|[A-Z]-?\d)", "number "),
+    Rule(r"Sec\.(?=\s?\d)", "Section"),
     Rule(rf"(?:{_ABBREVIATION})(?!\w)", _abbreviation),
-    Rule(rf"(?P<capitals>{'|'.join(_CAPITALS)})(?![\w$])", lambda found: _CAPITALS[found["capitals"]]),
-    Rule(r"(?:Ctrl|Cmd)(?!\w)", lambda found: {"Ctrl": "Control", "Cmd": "Command"}[found[0]]),
+    Rule(rf"(?:{'|'.join(_CAPITALS)})(?![\w$])", _CAPITALS),
     Rule(r"(?P<letter>[^\W\d_])(?P=letter){4,}", lambda found: found["letter"].lower() * 3),
     Rule(r"(?P<part>[^\W\d_]{2,3})(?P=part){4,}", lambda found: found["part"] * 3),
-    Rule(r"(?P<first>[a-z]{2,})(?P<second>[A-Z][a-z]+)(?!\w)", lambda found: f"{found['first']} {found['second']}"),
+    Rule(r"(?P<first>[a-z]{2,})(?P<second>[A-Z][a-z]+)(?!\w)", "{first:text} {second:text}"),
     Rule(r"[Α-Ωα-ω](?![Α-ωά-ώ])", lambda found: unicodedata.name(found[0]).split()[-1].lower() + " ", inside=True),
 )
 
@@ -116,44 +109,40 @@ _FROM = (
     r"(?:(?<=\d)|(?<=[%°€£])|(?<=\d[a-zA-Z])|(?<=\d[ap]m)|(?<=[AP]M)|(?<=[ap]\.m\.)|(?<=\d(?:st|nd|rd|th))|(?<=°[CF]))"
 )
 SYMBOLS = (
-    Rule(r"~(?=\s?[\d$€£])", lambda found: "about "),
-    Rule(r"√", lambda found: "the square root of ", inside=True),
-    Rule(r"(?<=\bI )[♥❤](?=\s)", lambda found: "love", inside=True),
-    Rule(r"\*(?P<digits>\d+)(?!\w)", lambda found: f"star {digits(found['digits'])}"),
-    Rule(r"(?<=\d)#(?!\w)", lambda found: " pound", inside=True),
-    Rule(r"(?<=\d )/(?= \d)", lambda found: " divided by ", inside=True),
-    Rule(r"(?<=\w)²", lambda found: " squared", inside=True),
-    Rule(r"(?<=\w)³", lambda found: " cubed", inside=True),
-    Rule(r"(?<=the )WHO(?!\w)", lambda found: "W H O"),
-    Rule(r"\^(?=\s?-?[\w(])", lambda found: " to the power of ", inside=True),
-    Rule(r"(?<=\d)\*(?=\d)|(?<=\d )\*(?= \d)", lambda found: " times ", inside=True),
-    Rule(r"(?<!\S)[*](?!\S)", lambda found: "star", inside=True),
-    Rule(r"(?<!\S)#(?!\w)", lambda found: "pound", inside=True),
-    Rule(r"(?:(?<=[=(+*/<>±] )|(?<=[(=]))-(?=[\w(])", lambda found: "minus ", inside=True),
-    Rule(
-        r"(?:(?<=[\d²³] )|(?<=\b[a-z] )|(?<=\d[a-z] ))-(?= \(?(?:\d|[b-hj-z]\b|√))",
-        lambda found: " minus ",
-        inside=True,
-    ),
-    Rule(r"(?<=[^\W\d_]{2} )>(?= [^\W\d_]{2})", lambda found: ",", inside=True),
+    Rule(r"~(?=\s?[\d$€£])", "about "),
+    Rule(r"√", "the square root of ", inside=True),
+    Rule(r"(?<=\bI )[♥❤](?=\s)", "love", inside=True),
+    Rule(r"\*(?P<digits>\d+)(?!\w)", "star {digits:digits}"),
+    Rule(r"(?<=\d)#(?!\w)", " pound", inside=True),
+    Rule(r"(?<=\d )/(?= \d)", " divided by ", inside=True),
+    Rule(r"(?<=\w)²", " squared", inside=True),
+    Rule(r"(?<=\w)³", " cubed", inside=True),
+    Rule(r"(?<=the )WHO(?!\w)", "W H O"),
+    Rule(r"\^(?=\s?-?[\w(])", " to the power of ", inside=True),
+    Rule(r"(?<=\d)\*(?=\d)|(?<=\d )\*(?= \d)", " times ", inside=True),
+    Rule(r"(?<!\S)[*](?!\S)", "star", inside=True),
+    Rule(r"(?<!\S)#(?!\w)", "pound", inside=True),
+    Rule(r"(?:(?<=[=(+*/<>±] )|(?<=[(=]))-(?=[\w(])", "minus ", inside=True),
+    Rule(r"(?:(?<=[\d²³] )|(?<=\b[a-z] )|(?<=\d[a-z] ))-(?= \(?(?:\d|[b-hj-z]\b|√))", " minus ", inside=True),
+    Rule(r"(?<=[^\W\d_]{2} )>(?= [^\W\d_]{2})", ",", inside=True),
     Rule(r"(?:[A-Z]/[A-Z]|n/a)(?![\w/])", lambda found: found[0].upper().replace("/", " ")),
     Rule(r"/(?=\d)", _other_unit, inside=True),
-    Rule(r"(?<=[\dmt.] )x(?= \d)", lambda found: " by ", inside=True),
-    Rule(r"(?<!\S)@(?!\S)", lambda found: "at", inside=True),
-    Rule(r"(?<= )/(?= )", lambda found: "or", inside=True),
-    Rule(r"(?<=[a-z\d])/(?=(?:min|mo|sec|hour|day|week|month|year|h|s)\b)", lambda found: " per ", inside=True),
-    Rule(r"(?<=and)/(?=or)", lambda found: " ", inside=True),
-    Rule(r"\|(?!\|)(?<!\|\|)", lambda found: ", ", inside=True),
-    Rule(r"(?<=\d)\+(?!\w)", lambda found: " plus", inside=True),
-    Rule(r"<br\s?/?>", lambda found: ", ", inside=True),
+    Rule(r"(?<=[\dmt.] )x(?= \d)", " by ", inside=True),
+    Rule(r"(?<!\S)@(?!\S)", "at", inside=True),
+    Rule(r"(?<= )/(?= )", "or", inside=True),
+    Rule(r"(?<=[a-z\d])/(?=(?:min|mo|sec|hour|day|week|month|year|h|s)\b)", " per ", inside=True),
+    Rule(r"(?<=and)/(?=or)", " ", inside=True),
+    Rule(r"\|(?!\|)(?<!\|\|)", ", ", inside=True),
+    Rule(r"(?<=\d)\+(?!\w)", " plus", inside=True),
+    Rule(r"<br\s?/?>", ", ", inside=True),
     Rule(
         r"(?:(?<=[ap]\.m\. )|(?<=[ap]m )|(?<=[AP]M )|(?<=[%°] ))[-–—](?=\s?[$€£]?\d)|(?<=\d )[–—](?= \d)",
-        lambda found: "to",
+        "to",
         inside=True,
     ),
     Rule(rf"{_FROM}(?:-|[–—]\s?)(?=[$€£]?\d)", _range, inside=True),
-    Rule(r"(?<=[A-G])#(?!\w)", lambda found: " sharp", inside=True),
-    Rule(r"(?<=[^\W\d])[/](?=[^\W\d])", lambda found: " or ", inside=True),
-    Rule(r"(?<=\w)_(?=\w)", lambda found: " ", inside=True),
-    Rule(rf"(?P<symbol>{_SYMBOL})", lambda found: f" {_SYMBOLS[found['symbol']]} ", inside=True),
+    Rule(r"(?<=[A-G])#(?!\w)", " sharp", inside=True),
+    Rule(r"(?<=[^\W\d])[/](?=[^\W\d])", " or ", inside=True),
+    Rule(r"(?<=\w)_(?=\w)", " ", inside=True),
+    Rule(_SYMBOL, {symbol: f" {said} " for symbol, said in _SYMBOLS.items()}, inside=True),
 )

@@ -4,10 +4,6 @@ from num2words import num2words
 
 _MOST_DIGITS = 15
 """Longer numbers are read digit by digit."""
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 FRACTIONS = {2: "half", 3: "third", 4: "quarter"}
 

@@ -28,17 +28,7 @@ ENGLISH = Phrases(
     call_began="The call began on {weekday}, {day} {month} {year}, at {time}.",
     weekdays=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     months=(
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",
-    ),  # fmt: skip
-)
+    ),
+)  # fmt: skip

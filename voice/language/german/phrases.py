@@ -32,17 +32,7 @@ GERMAN = Phrases(
     call_began="Das Gespräch begann am {weekday}, dem {day}. {month} {year}, um {time} Uhr.",
     weekdays=("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"),
     months=(
-        "Januar",
-        "Februar",
-        "März",
-        "April",
-        "Mai",
-        "Juni",
-        "Juli",
-        "August",
-        "September",
-        "Oktober",
-        "November",
+        "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
         "Dezember",
-    ),  # fmt: skip
-)
+    ),
+)  # fmt: skip

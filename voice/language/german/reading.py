@@ -6,12 +6,10 @@ from num2words import num2words
 
 from voice.language import reading
 from voice.language.german.abbreviations import GERMAN
+from voice.language.german.phrases import GERMAN as PHRASES
 from voice.language.reading import ABROAD, CARD, MAIL, WEB, full_stop, roman
 
-_MONTHS = [
-    "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
-    "Dezember",
-]  # fmt: skip
+_MONTHS = PHRASES.months
 _SAID = GERMAN.said()
 _SHORT_MONTHS = {short: said for short, said in _SAID.items() if said in _MONTHS}
 _MONTH = "|".join(map(re.escape, (*_MONTHS, *_SHORT_MONTHS)))
@@ -23,24 +21,23 @@ _NUMBER = r"(?:\d{1,3}(?:\.\d{3})+(?![\d])|\d+)(?:,\d+)?"
 _SIGN = r"(?:(?<![\w.)\]%°])(?P<minus>-))?"
 _TO = r"\s?[-–—]\s?"
 _UNITS = {
-    "€": ("ein Euro", "Euro"), "$": ("ein Dollar", "Dollar"), "£": ("ein Pfund", "Pfund"),
-    "CHF": ("ein Franken", "Franken"),
-    "EUR": ("ein Euro", "Euro"), "%": ("ein Prozent", "Prozent"), "°C": ("ein Grad Celsius", "Grad Celsius"),
-    "°": ("ein Grad", "Grad"), "km/h": ("ein Kilometer pro Stunde", "Kilometer pro Stunde"),
-    "km": ("ein Kilometer", "Kilometer"), "m": ("ein Meter", "Meter"), "cm": ("ein Zentimeter", "Zentimeter"),
-    "mm": ("ein Millimeter", "Millimeter"), "m²": ("ein Quadratmeter", "Quadratmeter"),
-    "kg": ("ein Kilogramm", "Kilogramm"),
-    "g": ("ein Gramm", "Gramm"), "l": ("ein Liter", "Liter"), "ml": ("ein Milliliter", "Milliliter"),
-    "h": ("eine Stunde", "Stunden"), "Std.": ("eine Stunde", "Stunden"), "min": ("eine Minute", "Minuten"),
-    "Min.": ("eine Minute", "Minuten"), "s": ("eine Sekunde", "Sekunden"), "MB": ("ein Megabyte", "Megabyte"),
-    "GB": ("ein Gigabyte", "Gigabyte"), "kWh": ("eine Kilowattstunde", "Kilowattstunden"), "W": ("ein Watt", "Watt"),
-    "Euro": ("ein Euro", "Euro"), "Dollar": ("ein Dollar", "Dollar"), "V": ("ein Volt", "Volt"),
-    "kW": ("ein Kilowatt", "Kilowatt"),
-    "TL": ("ein Teelöffel", "Teelöffel"), "EL": ("ein Esslöffel", "Esslöffel"), "mg": ("ein Milligramm", "Milligramm"),
-    "μg": ("ein Mikrogramm", "Mikrogramm"), "μm": ("ein Mikrometer", "Mikrometer"),
-    "m³": ("ein Kubikmeter", "Kubikmeter"), "km²": ("ein Quadratkilometer", "Quadratkilometer"),
-    "Mio.": ("eine Million", "Millionen"), "Mrd.": ("eine Milliarde", "Milliarden"),
-}  # fmt: skip
+    short: (f"ein {name}", name)
+    for name, symbols in {
+        "Euro": "€ EUR Euro", "Dollar": "$ Dollar", "Pfund": "£", "Franken": "CHF", "Prozent": "%",
+        "Grad Celsius": "°C", "Grad": "°", "Kilometer pro Stunde": "km/h", "Kilometer": "km", "Meter": "m",
+        "Zentimeter": "cm", "Millimeter": "mm", "Quadratmeter": "m²", "Kilogramm": "kg", "Gramm": "g", "Liter": "l",
+        "Milliliter": "ml", "Megabyte": "MB", "Gigabyte": "GB", "Watt": "W", "Volt": "V", "Kilowatt": "kW",
+        "Teelöffel": "TL", "Esslöffel": "EL", "Milligramm": "mg", "Mikrogramm": "μg", "Mikrometer": "μm",
+        "Kubikmeter": "m³", "Quadratkilometer": "km²",
+    }.items()
+    for short in symbols.split()
+} | {
+    short: (f"eine {name}", f"{name}n")
+    for name, symbols in {
+        "Stunde": "h Std.", "Minute": "min Min.", "Sekunde": "s", "Kilowattstunde": "kWh", "Milliarde": "Mrd.",
+    }.items()
+    for short in symbols.split()
+} | {"Mio.": ("eine Million", "Millionen")}  # fmt: skip
 _UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
 _MARKS = {".": "Punkt", "-": "Minus", "_": "Unterstrich", "/": "Schrägstrich", "@": "at", "+": "Plus"}
 _SYMBOLS = {
@@ -176,7 +173,8 @@ class Rule(reading.Rule):
     """A rule of German."""
 
     language = "de"
-    forms = reading.Rule.forms | {
+    forms = {
+        **reading.Rule.forms,
         "": _number,
         "cardinal": lambda text: _cardinal(int(text)),
         "year": lambda text: _year(int(text)),

@@ -43,7 +43,8 @@ def address(text: str, marks: Mapping[str, str] = _MARKS) -> str:
 class Rule(rule.Rule):
     """A rule about addresses."""
 
-    forms = rule.Rule.forms | {
+    forms = {
+        **rule.Rule.forms,
         "address": address,
         "compass": _COMPASS.__getitem__,
         "spelled": spell,

@@ -98,7 +98,8 @@ def _per(unit: str) -> str:
 class Rule(rule.Rule):
     """A rule about amounts."""
 
-    forms = rule.Rule.forms | {
+    forms = {
+        **rule.Rule.forms,
         "unit": lambda short: _UNITS[short][0] if short in _UNITS else "inch",
         "units": lambda short: _UNITS[short][1],
         "feet": lambda amount: f"{number(amount)} {'foot' if is_one(amount) else 'feet'}",

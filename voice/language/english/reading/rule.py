@@ -7,7 +7,8 @@ from voice.language.english.numbers import cardinal, decade, digits, grouped, nu
 class Rule(reading.Rule):
     """A rule of English."""
 
-    forms = reading.Rule.forms | {
+    forms = {
+        **reading.Rule.forms,
         "": number,
         "cardinal": lambda text: cardinal(int(text)),
         "ordinal": lambda text: ordinal(int(text.replace(",", ""))),

@@ -3,10 +3,12 @@
 import re
 
 from voice.language.english.abbreviations import ENGLISH
-from voice.language.english.numbers import MONTHS, cardinal, ordinal, year
+from voice.language.english.numbers import cardinal, ordinal, year
+from voice.language.english.phrases import ENGLISH as PHRASES
 from voice.language.english.reading.rule import Rule
 from voice.language.reading import full_stop
 
+MONTHS = PHRASES.months
 _SHORT = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
 _MONTH = rf"(?P<month>{'|'.join(MONTHS)}|(?:{'|'.join(sorted(_SHORT, key=len, reverse=True))})(?:\.|(?= \d)))"
 _YEAR = r"(?:,?\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]))?"

@@ -38,7 +38,8 @@ from voice.conversation.goodbye import EndsAtGoodbye
 from voice.conversation.silence import ask_once
 from voice.conversation.transcript import Transcript
 from voice.language import Language
-from voice.language.phrases import PHRASES
+from voice.language.by_language import PHRASES, TURN_WORDS
+from voice.language.turn_words import TurnWords
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.context_window import bound
@@ -59,9 +60,7 @@ from voice.turns.own_voice.gate import OwnVoiceGate, SpokenWordsTap
 from voice.turns.own_voice.spoken_words import SpokenWords
 from voice.turns.vad import HintingVADProcessor, SharedSilero
 from voice.turns.vad_onset import start_strategies
-from voice.turns.words.by_language import TURN_WORDS
 from voice.turns.words.sentence_end import SentenceEnds
-from voice.turns.words.turn_words import TurnWords
 from voice.watchdog.watch import Limits
 from voice.watchdog.watchdog import Watchdog
 from voice.wire.endpoint import IN_RATE

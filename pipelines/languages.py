@@ -5,7 +5,7 @@ from typing import Any, Protocol, get_args
 
 from pipelines.engines.piper import VOICES
 from voice.language import NAMES, Language
-from voice.language.phrases import PHRASES
+from voice.language.by_language import PHRASES
 
 WHISPER: dict[Language, str] = {"de": "base"}
 """The usual Whisper weights for each language that has others than English."""

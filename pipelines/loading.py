@@ -12,7 +12,7 @@ from pipelines.settings import Settings
 from pipelines.versions import version, versions
 from voice.errors import ComponentError
 from voice.language import NAMES
-from voice.language.phrases import PHRASES
+from voice.language.by_language import PHRASES
 from voice.server.headroom.headroom import Headroom
 from voice.turns.models import TurnModels
 from voice.turns.speculation import Waiting

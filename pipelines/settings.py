@@ -22,7 +22,7 @@ from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
 from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
 from voice.language import Language
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.redaction import hide, hide_secrets, is_secret
 from voice.text_file import read_text
 from voice.turns.endpointing import RISK

@@ -137,7 +137,7 @@ def _default(name: str, field: FieldInfo) -> str:
     if value is None or value in ("", [], {}):
         return ""
     shown = str(value).lower() if isinstance(value, bool) else str(value)
-    return "see `voice/language/phrases.py`" if len(shown) > 60 else f"`{shown}`"
+    return "see `voice/language/english/phrases.py`" if len(shown) > 60 else f"`{shown}`"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Recordings of people: who speaks, under which licence, how they are labelled, and what an agent makes of them."""
 
+import asyncio
 import csv
 import runpy
 from collections import Counter
@@ -109,7 +110,7 @@ def example() -> dict[str, Any]:
 def test_the_example_takes_the_order_as_the_conversation_says(turn: FixtureTurn, example: dict[str, Any]) -> None:
     call = ToolBox([example["add_to_order"], example["open_orders"]]).find(turn.text)
     assert call is not None
-    assert [call.run()] == list(turn.contains)
+    assert [asyncio.run(call.run())] == list(turn.contains)
 
 
 def test_the_example_reads_out_what_was_ordered(example: dict[str, Any]) -> None:

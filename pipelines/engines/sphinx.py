@@ -60,12 +60,12 @@ class SphinxRecogniser:
         """Build the language model (once a machine and set of names) and load the spare worker."""
         from voice.asr.sphinx.language_model import build_language_model
         from voice.asr.sphinx.pool import SphinxPool
-        from voice.responder.source_digest import source_digest
+        from voice.responder.sentences import edition
 
         weight = self._asr.domain_weight
         model = await asyncio.to_thread(
             lambda: build_language_model(
-                lambda: _domain_sentences(names), edition=_edition(source_digest(), names), domain_weight=weight
+                lambda: _domain_sentences(names), edition=_edition(edition(), names), domain_weight=weight
             )
         )
         self._pool = SphinxPool(language_model=model)
@@ -106,8 +106,8 @@ _TOO_LIKE_OTHERS = frozenset(("do", "more", "you may", "you can"))
 
 def _replies() -> list[str]:
     """What callers say over answers, and when they are asked whether they want to hear more."""
+    from voice.language.english.turns import ENGLISH
     from voice.turns.barge_in.meaning import SAID_OVER_ANSWERS
-    from voice.turns.words.english import ENGLISH
 
     going_on = [words for words in ENGLISH.go_on if words not in _TOO_LIKE_OTHERS]
     return list(dict.fromkeys([*SAID_OVER_ANSWERS, *going_on, *(f"{words} please" for words in going_on)]))

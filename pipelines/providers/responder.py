@@ -68,10 +68,10 @@ class ResponderModels:
 
     def whole_request(self, text: str) -> bool | None:
         """Whether one of its skills takes the whole of it, or would if more words came."""
-        from voice.responder.beginnings import is_beginning
-        from voice.responder.understanding import parses
+        from voice.responder.matching import is_whole_request
+        from voice.responder.sentences import is_beginning
 
-        return True if parses(text) else False if is_beginning(text) else None
+        return True if is_whole_request(text) else False if is_beginning(text) else None
 
     def withhold_hedges(self, when: Callable[[], bool]) -> None:
         """It makes no requests."""
@@ -83,10 +83,7 @@ class ResponderModels:
         """Nothing to release."""
 
     def _rehearse(self) -> None:
-        from voice.responder.beginnings import beginnings
-        from voice.responder.understanding import grammar, last_grammar
+        from voice.responder.sentences import request_beginnings
 
         self.service(tools=())
-        grammar()
-        last_grammar()
-        beginnings()
+        request_beginnings()

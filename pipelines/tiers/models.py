@@ -15,7 +15,7 @@ from pipelines.tiers.capped import capped_tiers
 from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
 from voice.language import Language
-from voice.language.phrases import PHRASES
+from voice.language.by_language import PHRASES
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.policy import BestOf, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile

@@ -13,7 +13,7 @@ from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS
 from pipelines.table import SENTENCE, OneOf, Table
 from voice.language import NAMES, Language
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm import CONTEXT_TURNS, ENGLISH_ONLY, ROUTING, TOOL_ROUNDS
 from voice.llm.ensemble.sampling import MOST
 from voice.responder import RESPONDER
@@ -54,8 +54,8 @@ class Tiers(Table):
     budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = round(LLM_LIMIT * 1000)
     """The time from the end of the user's turn to the first clause that can be spoken."""
     responder: bool = False
-    """Whether the embedded responder answers what it understands (timers, sums, units, dates, lists) before a language
-    model is asked; English only."""
+    """Whether the embedded responder answers what it understands (timers, sums, units, time and date, lists) before a
+    language model is asked; English only."""
     bridge: bool = True
     """Whether a hold phrase is said when no answer is there in time."""
     hold_phrases: list[str] = []

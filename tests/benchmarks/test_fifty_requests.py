@@ -4,34 +4,32 @@ Run it with `pytest -m slow -s tests/benchmarks/test_fifty_requests.py` once the
 """
 
 import asyncio
-import random
 import re
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
 
 from tests.pulled import use_pulled
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.local.chat_template import Message
 from voice.llm.local.own_model import OwnModel
 from voice.models.store import find
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
 
 pytestmark = pytest.mark.slow
-NOW = datetime(2026, 11, 20, 16, 10, tzinfo=ZoneInfo("Europe/London"))
+NOW = datetime(2026, 11, 20, 16, 10, tzinfo=UTC)
 REQUESTS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("fifty_requests.yaml").read_text())
 Answer = Callable[[Sequence[str]], tuple[str, str]]
 """Answers the last of a conversation's texts; returns who answered and the words."""
 
 
 def by_rules(texts: Sequence[str]) -> tuple[str, str]:
-    responder = Responder(rng=random.Random(3))
+    responder = Responder()
     *before, last = texts
     for text in before:
         responder.reply(text, NOW)
@@ -50,7 +48,7 @@ def by_model(model: OwnModel, prompt: str) -> Answer:
 
 def by_both(model: OwnModel, prompt: str) -> Answer:
     def answer(texts: Sequence[str]) -> tuple[str, str]:
-        responder, who = Responder(rng=random.Random(3), is_alone=False), ""
+        responder, who = Responder(is_alone=False), ""
         messages: list[Message] = []
         for text in texts:
             reply, who = responder.reply(text, NOW), "responder"

@@ -43,9 +43,8 @@ from voice.asr.sphinx.worker_protocol import (
 )
 from voice.client.sound.pcm import RATE, Pcm
 from voice.frames import EagerHintFrame, NothingHeardFrame, OverlapEvidenceFrame, SpeechResumedFrame
-from voice.responder.beginnings import is_beginning
-from voice.responder.source_digest import source_digest
-from voice.responder.understanding import parses
+from voice.responder.matching import is_whole_request
+from voice.responder.sentences import edition, is_beginning
 from voice.turns.barge_in.decision import Rules
 from voice.turns.barge_in.turn_start import BargeInStart
 from voice.turns.models import TurnModels
@@ -125,7 +124,7 @@ class Answer:
             rules=Rules(),
             far=0,
             set_aside=lambda: None,
-            whole_request=lambda text: True if parses(text) else False if is_beginning(text) else None,
+            whole_request=lambda text: True if is_whole_request(text) else False if is_beginning(text) else None,
             clock=lambda: self.now,
         )
 
@@ -187,7 +186,7 @@ class Answer:
 
 @pytest.mark.slow
 async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Path) -> None:
-    model = build_language_model(lambda: _domain_sentences(()), edition=_edition(source_digest(), ()), cache=tmp_path)
+    model = build_language_model(lambda: _domain_sentences(()), edition=_edition(edition(), ()), cache=tmp_path)
     decoder = load_decoder(model.path)
     recognition = Recognition(decoder, "", 0.0, OverlapSearch(decoder))
     models = TurnModels(smart_turn=False)

@@ -25,7 +25,7 @@ from voice.client.fixtures.fixture import Fixture
 from voice.client.playback.playout import Playout
 from voice.client.sound.pcm import Pcm
 from voice.errors import ComponentError
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 
 APOLOGIES = (ENGLISH.not_answering, ENGLISH.broke_off, ENGLISH.unfinished, ENGLISH.went_wrong)
 REPEATED = (ENGLISH.say_again, ENGLISH.cannot_hear)

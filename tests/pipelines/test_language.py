@@ -17,7 +17,7 @@ from pipelines import auto, settings
 from pipelines.lab.scripted.model import build_for_fixtures
 from tests.pipelines.openai_server import MODEL, OpenAIServer
 from voice.errors import ConfigurationError
-from voice.language.phrases import GERMAN
+from voice.language.german.phrases import GERMAN
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples" / "overlaps"

@@ -15,7 +15,7 @@ import pytest
 
 from tests.pipelines.openai_server import OpenAIServer
 from tests.pipelines.server_process import ServerProcess, running_server
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 
 ROOT = Path(__file__).resolve().parents[2]
 HEARD = "What time is it in Paris?"

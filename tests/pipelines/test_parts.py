@@ -14,7 +14,7 @@ import yaml
 
 from pipelines.lab.scripted.model import build_for_fixtures
 from tests.pipelines.openai_server import MODEL, OpenAIServer
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples" / "overlaps"

@@ -13,7 +13,7 @@ import pytest
 
 from pipelines.providers.sim import Fault
 from tests.pipelines.conversations import write_conversation
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 
 ROOT = Path(__file__).resolve().parents[2]
 TWO = (("commands/02", "timer set for 10 minutes"), ("commands/03", "giraffe is spelled"))

@@ -4,7 +4,8 @@ from pipecat.frames.frames import Frame, TranscriptionFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voice.frames import HoldPhraseFrame, RecogniserFailedFrame
-from voice.language.phrases import ENGLISH, Phrases
+from voice.language.english.phrases import ENGLISH
+from voice.language.phrases import Phrases
 
 
 class Reprompt(FrameProcessor):

@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import TurnWords
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords
 
 MOST_WORDS = 12
 """A longer text is no mere farewell."""

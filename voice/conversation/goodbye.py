@@ -20,9 +20,9 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMe
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voice.conversation.farewell import is_farewell
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords
 from voice.turns.words.agent_question import asked
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import TurnWords
 from voice.wire.messages import EndedMessage, to_rtvi
 
 GRACE = 2.0

@@ -3,7 +3,7 @@
 from pipecat.frames.frames import TTSSpeakFrame
 from pipecat.processors.aggregators.llm_response_universal import LLMUserAggregator
 
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 
 
 def ask_once(user: LLMUserAggregator, question: str = ENGLISH.still_there) -> None:

@@ -1,26 +1,23 @@
 """The responder: one object per call that decides what to say and do about what the user said.
 
-Pure except for the tools it calls: time and chance are passed in; timers to start and stop are returned.
+Pure except for the tools it calls: the time is passed in; timers to start and stop are returned.
 """
 
-import random
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from voice.language.english.transcripts import normalise
 from voice.llm.tools.tool import Tool
-from voice.responder.language.transcript import normalise
-from voice.responder.skills import smalltalk
-from voice.responder.skills.another import AGAIN
+from voice.responder.matching import Match, is_whole_request, matches
+from voice.responder.skills import courtesies, timers
 from voice.responder.skills.skill import Request, SkillAnswer
-from voice.responder.skills.time import timers
 from voice.responder.state import State, Timer
 from voice.responder.tools import ToolBox, ToolCall
-from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses
 
 NOT_UNDERSTOOD = "no language model"
 """Intent of the answer when no skill and no tool understands the user."""
-
 RESUMED_WITHIN = timedelta(seconds=6)
 """Longest time between two texts that may be one request, split by a pause for breath."""
 
@@ -32,7 +29,7 @@ class Reply:
     Parameters:
         text: complete sentences; empty until `call` has run.
         intent: intent of the skill, `NOT_UNDERSTOOD`, "tool" or "unheard".
-        complete: the user's text was a whole request; see `understanding.parses`.
+        complete: the user's text was a whole request; see `matching.is_whole_request`.
         timer: a timer to start.
         cancelled: timers to stop.
         ends_call: the user has said goodbye.
@@ -72,22 +69,19 @@ class Responder:
 
     Args:
         tools: functions that are called by name when no skill has an answer; see `tools.ToolBox`.
-        rng: random numbers for coins, dice and jokes; seed it for repeatable answers.
         is_alone: whether nothing else answers, so that it also says what it does not know or understand.
 
     Raises:
         ConfigurationError: a tool cannot be called by name.
     """
 
-    def __init__(self, *, tools: Sequence[Tool] = (), rng: random.Random | None = None, is_alone: bool = True) -> None:
+    def __init__(self, *, tools: Sequence[Tool] = (), is_alone: bool = True) -> None:
         self._is_alone = is_alone
         self._tools = ToolBox(tools)
-        self._rng = rng or random.Random()
         self._state = State()
         self._last: Proposal | None = None
         self._cut_short = False
         self._taken_back: Proposal | None = None
-        self._grammar, self._last_grammar = grammar(), last_grammar()
 
     @property
     def state(self) -> State:
@@ -95,18 +89,15 @@ class Responder:
         return self._state
 
     def reply(self, text: str, now: datetime) -> Reply:
-        """Answer `text`, run the tool that it asks for, and update the state.
+        """Answer `text`, run the tool that it asks for, and update the state, where no event loop runs.
 
         Args:
             text: what the user said, in any recogniser's spelling.
             now: local time; only differences and the calendar are used.
-
-        Raises:
-            ConfigurationError: it asks for an asynchronous tool.
         """
         proposal = self.propose(text, now)
         if proposal.reply.call is not None:
-            proposal = with_result(proposal, proposal.reply.call.run())
+            proposal = with_result(proposal, asyncio.run(proposal.reply.call.run()))
         return self.accept(proposal)
 
     def propose(self, text: str, now: datetime) -> Proposal:
@@ -147,7 +138,7 @@ class Responder:
         is a whole request ("stop").
         """
         whole, rest = self._propose(text, last.before, now), _rest(text, last.text)
-        if rest and parses(rest):
+        if rest and is_whole_request(rest):
             # The turn may go on once more, and its text is then this one and more.
             return replace(self._propose(rest, self._state, now), text=text)
         outside = last.reply.timer or last.reply.cancelled or last.reply.call
@@ -169,36 +160,34 @@ class Responder:
 
         heard = normalise(text)
         if not heard.strip():
-            return proposal(Reply(smalltalk.NOT_CAUGHT, "unheard", complete=False), before)
-        found = self._answer(self._grammar, heard, before, now)
+            return proposal(Reply(courtesies.NOT_CAUGHT, "unheard", complete=False), before)
+        found = _answer(heard, before, now)
         if found is None:
             call = self._tools.find(text)
             if call is not None:
                 return proposal(Reply("", "tool", complete=True, call=call), settled)
             if not self._is_alone:
                 return proposal(Reply("", NOT_UNDERSTOOD, complete=False), settled)
-            found = self._answer(self._last_grammar, heard, before, now)
+            found = _answer(heard, before, now, last=True)
         if found is None:
-            refusal = smalltalk.NEEDS_A_MODEL if before.refusals else smalltalk.FIRST_REFUSAL
+            refusal = courtesies.NEEDS_A_MODEL if before.refusals else courtesies.FIRST_REFUSAL
             after = settled.but(refusals=before.refusals + 1, last_answer=refusal)
             return proposal(Reply(refusal, NOT_UNDERSTOOD, complete=False), after)
         match, answer = found
         reply = Reply(
             answer.text,
             match.skill.intent,
-            complete=match.whole or parses(text),
+            complete=match.whole or is_whole_request(text),
             timer=answer.timer,
             cancelled=answer.cancelled,
             ends_call=answer.ends_call,
         )
         after = settled if answer.state is None else answer.state
-        if match.skill.intent in AGAIN:
-            after = after.but(again=(match.skill.intent, match.slots))
         return proposal(reply, after.but(last_answer=answer.text))
 
     def greeting(self, now: datetime) -> Proposal:
         """The reply when an answer is wanted before the user has spoken."""
-        reply = Reply(smalltalk.GREETING, "hello", complete=False)
+        reply = Reply(courtesies.GREETING, "hello", complete=False)
         after = self._state.but(awaiting=None, last_answer=reply.text)
         return Proposal(reply, after, "", self._state, now)
 
@@ -216,12 +205,15 @@ class Responder:
         self._state = timers.without(self._state, (timer,)).but(last_answer=text)
         return text
 
-    def _answer(self, among: Grammar, heard: str, state: State, now: datetime) -> tuple[Match, SkillAnswer] | None:
-        for match in among.matches(heard, state.awaiting):
-            answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now, self._rng))
+
+def _answer(heard: str, state: State, now: datetime, *, last: bool = False) -> tuple[Match, SkillAnswer] | None:
+    """The first skill that has an answer, of those that are tried last or of all others."""
+    for match in matches(heard, state.awaiting):
+        if match.skill.last == last:
+            answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now))
             if answer is not None:
                 return match, answer
-        return None
+    return None
 
 
 def _rest(text: str, beginning: str) -> str | None:

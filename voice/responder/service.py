@@ -1,7 +1,6 @@
 """The responder as a pipecat LLM service: takes contexts, streams answers, and announces timers that run out."""
 
 import asyncio
-import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +35,7 @@ from voice.frames import (
     ToolReturnedFrame,
     TurnJoinsFrame,
 )
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.early_synthesis import last_user_text
 from voice.llm.context_adapter import PassThroughAdapter
@@ -89,7 +88,6 @@ class ResponderLLMService(PartsLLMService):
 
     Args:
         tools: plain functions, synchronous or not, that are called by name; see `tools.ToolBox`.
-        rng: random numbers for coins, dice and jokes; seed it for repeatable answers.
         clock: returns local time; None for a `CallClock`.
         numbers: the numbers of the call's answers, shared with the service behind this one; None when it stands alone.
         kwargs: for pipecat's `LLMService`.
@@ -104,13 +102,12 @@ class ResponderLLMService(PartsLLMService):
         self,
         *,
         tools: Sequence[Tool] = (),
-        rng: random.Random | None = None,
         clock: Callable[[], datetime] | None = None,
         numbers: Iterator[int] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(model=RESPONDER, **kwargs)
-        self._responder = Responder(tools=tools, rng=rng, is_alone=numbers is None)
+        self._responder = Responder(tools=tools, is_alone=numbers is None)
         self._numbers = numbers
         self._ahead: RequestRecord | None = None
         """The record of the speculative answer under way; None without one, and for a service that stands alone."""
@@ -245,7 +242,7 @@ class ResponderLLMService(PartsLLMService):
             due = time.monotonic() + SILENT_FOR
             accompanying = self.create_task(tools.accompany(due, time.monotonic, say), "accompany a tool")
             try:
-                return await call.run_async()
+                return await call.run()
             finally:
                 await self.cancel_task(accompanying)
                 await self.push_frame(ToolReturnedFrame())

@@ -1,14 +1,13 @@
 """What the responder knows during a call: running timers, remembered facts, lists, the last answer."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """A running timer.
+    """A running timer or reminder.
 
     Parameters:
         number: counts the call's timers from 1 in the order they were started.
@@ -16,8 +15,7 @@ class Timer:
         length: the length in words, as answers give it ("10 seconds").
         due: when it ends, local time.
         name: what the user calls it ("pasta"), or None.
-        kind: a timer, an alarm at a time of day, or a reminder.
-        task: what a reminder is about ("to call your mother"), from the responder's side.
+        task: what a reminder is about ("to call your mother"), from the responder's side; None for a timer.
     """
 
     number: int
@@ -25,7 +23,6 @@ class Timer:
     length: str
     due: datetime
     name: str | None = None
-    kind: Literal["timer", "alarm", "reminder"] = "timer"
     task: str | None = None
 
 
@@ -42,8 +39,6 @@ class State:
         awaiting: what the last answer asked for ("timer length", "timer choice"), or None.
         task: what a reminder is wanted for whose time was asked, or None.
         lists: lists of things by name ("shopping"), in the order they were begun.
-        again: the last request that "another one" repeats: intent and slots; or None.
-        told: the jokes and stories that were told.
     """
 
     timers: tuple[Timer, ...] = ()
@@ -54,8 +49,6 @@ class State:
     awaiting: str | None = None
     task: str | None = None
     lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    again: tuple[str, Mapping[str, object]] | None = None
-    told: frozenset[str] = frozenset()
 
     def but(self, **changes: Any) -> "State":
         """A copy with these fields changed."""

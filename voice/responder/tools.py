@@ -14,20 +14,18 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from voice.errors import ConfigurationError
+from voice.language.english.numbers import cardinal
+from voice.language.english.transcripts import normalise
 from voice.llm.tools.tool import TookTooLongError, Tool, Traits, run, traits_of
-from voice.responder.language.numbers import spell_number
-from voice.responder.language.transcript import normalise
-from voice.responder.language.vocabulary import words
 
 log = logging.getLogger(__name__)
 # Words around a tool's name that do not belong to its argument.
-_FRAME = frozenset(
-    words(
-        "a an the is are was were do does did i me my you your to of in on at for with it its that this what where "
-        "when who which how and about tell give show get find look up check please can could would will want need know "
-        "now run call use"
-    )
-)
+_FRAME = frozenset((
+    "a", "an", "the", "is", "are", "was", "were", "do", "does", "did", "i", "me", "my", "you", "your", "to", "of",
+    "in", "on", "at", "for", "with", "it", "its", "that", "this", "what", "where", "when", "who", "which", "how",
+    "and", "about", "tell", "give", "show", "get", "find", "look", "up", "check", "please", "can", "could", "would",
+    "will", "want", "need", "know", "now", "run", "call", "use",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,52 +45,30 @@ class ToolCall:
     named: Mapping[str, str | list[str]] = field(default_factory=dict)
 
     @property
-    def failure(self) -> str:
-        """The answer when the tool raises an exception."""
-        return f"The {self.title} tool failed."
-
-    def run(self) -> str:
-        """Call a synchronous tool; returns the answer. An exception is logged and answered with `failure`.
-
-        Raises:
-            ConfigurationError: the tool is asynchronous.
-        """
-        if inspect.iscoroutinefunction(self.function):
-            raise ConfigurationError(
-                f"The tool {self.function.__name__} is asynchronous; answer with ResponderLLMService, which awaits it."
-            )
-        try:
-            return as_text(self.function(*self.arguments, **self.named))
-        except Exception:
-            log.exception("the tool %s failed", self.title)
-            return self.failure
-
-    @property
     def traits(self) -> Traits:
         """What the tool says of itself."""
         return traits_of(self.function)
 
-    async def run_async(self) -> str:
-        """Call any tool, as `run` does, within its limit; a synchronous tool runs in a thread of its own."""
+    async def run(self) -> str:
+        """Call the tool within its limit, a synchronous one in a thread of its own; returns the answer.
+
+        An exception is logged, and the answer says that the tool failed.
+        """
         try:
-            return as_text(await run(partial(self.function, *self.arguments, **self.named), self.traits, self._ran_on))
+            result = await run(partial(self.function, *self.arguments, **self.named), self.traits, self._ran_on)
+            return "Done." if result is None else str(result)
         except TookTooLongError:
             log.warning("the tool %s took longer than %g s", self.title, self.traits.limit)
             return f"The {self.title} tool takes too long. Please ask me again later."
         except Exception:
             log.exception("the tool %s failed", self.title)
-            return self.failure
+            return f"The {self.title} tool failed."
 
     def _ran_on(self, work: "asyncio.Future[Any]") -> None:
         """The tool was interrupted, and has ended now."""
         if not work.cancelled():
             failed = work.exception()
             log.info("the tool %s, interrupted before, %s", self.title, "has failed" if failed else "has ended")
-
-
-def as_text(result: object) -> str:
-    """A tool's result as an answer."""
-    return "Done." if result is None else str(result)
 
 
 def stem(word: str) -> str:
@@ -178,7 +154,7 @@ class ToolBox:
             name = getattr(tool, "__name__", "")
             if not callable(tool) or not name.isidentifier():
                 raise ConfigurationError(f"A tool must be a named function, to be called by name; {tool!r} is not.")
-            title = words(name.lower().replace("_", " "))
+            title = tuple(name.lower().replace("_", " ").split())
             if not title or title in self._tools:
                 raise ConfigurationError(f"Two tools are called {name}; the responder distinguishes tools by name.")
             self._tools[title] = _Known(tool, takes_text(tool, name), Choices(choices_of(tool)))
@@ -247,7 +223,7 @@ def names_of(tools: Sequence[Tool]) -> list[str]:
 def _stems(text: str) -> tuple[str, ...]:
     """The words of a text in the form in which they are compared: numbers up to 100 in words, no plural "s"."""
     said = normalise(text).split()
-    spelled = (spell_number(int(word)) if word.isdecimal() and int(word) <= 100 else word for word in said)
+    spelled = (cardinal(int(word)) if word.isdecimal() and int(word) <= 100 else word for word in said)
     return tuple(stem(word) for word in " ".join(spelled).split())
 
 

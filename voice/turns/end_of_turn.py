@@ -32,6 +32,8 @@ from voice.frames import (
     TurnJoinsFrame,
     VoiceFadedFrame,
 )
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords
 from voice.turns.endpointing import Endpointing
 from voice.turns.evidence import Evidence
 from voice.turns.extra_requests import ExtraRequests
@@ -42,8 +44,6 @@ from voice.turns.speculation_controller import SpeculationController
 from voice.turns.turn_so_far import TurnSoFar, joined
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import TurnWords
 
 JUDGE_AFTER = 0.096
 """Seconds of silence before Smart Turn is asked; asked after 0.064 s, it finds 5 % fewer of 237 human ends."""

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from voice.language.turn_words import LeadIn
 from voice.turns.words.agent_question import Asked
-from voice.turns.words.turn_words import LeadIn
 
 # Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, on how the
 # words read, and on the logarithm of how long the turn has lasted. `pipelines.lab.curve.fit` makes it from 46 human

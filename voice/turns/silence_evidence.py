@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from pipecat.utils.asyncio.task_manager import BaseTaskManager
 
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
 from voice.turns.words.agent_question import Asked
 from voice.turns.words.dictation import symbols_at_end
-from voice.turns.words.english import ENGLISH
 from voice.turns.words.going_on import answering
-from voice.turns.words.turn_words import TurnWords
 
 FADE_COUNTS = 0.35
 """Seconds for which Smart Turn's verdict on a fade counts; the words are there in less."""

@@ -11,7 +11,8 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from latency.record.turn import HangRecord
 from voice.frames import HangFrame, HangReasonFrame, HoldPhraseFrame
-from voice.language.phrases import ENGLISH, Phrases
+from voice.language.english.phrases import ENGLISH
+from voice.language.phrases import Phrases
 from voice.watchdog.follow import WatchObserver
 from voice.watchdog.reasons import sentence, spoken
 from voice.watchdog.stuck import stuck

@@ -22,7 +22,7 @@ from pipelines.lab.bench.variants import BASELINE
 from pipelines.replaying.run_folder import run_header, save, writing
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 
 BENCHMARK_MODEL = "sim:steady"
 ANSWER = "That is a good question, and I am glad you asked it. Let me tell you in a few words what I know about it."

@@ -1,10 +1,9 @@
-"""Decides what a simulated model says: the responder's answer to the whole conversation. Seeded.
+"""Decides what a simulated model says: the responder's answer to the whole conversation.
 
 A request carries its conversation. The responder answers all user messages in order, and so knows what it was asked to
 remember. Answers have no effects outside the conversation: a timer that is set does not ring.
 """
 
-import random
 import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -21,13 +20,19 @@ from pipelines.lab.simulator.shared_answers import (
     reviewed,
     verdict_on,
 )
+from voice.language.english.number_words import parse_number
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.tools.tool import Tool
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
-from voice.responder.language.numbers import parse_number
 
 CANNOT_ANSWER = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
-IDENTITY = "I am a simulated language model. I follow fixed rules and only pretend to think."
+STORY = (
+    "Once there was a lighthouse keeper called Ada. Every evening she climbed one hundred steps and lit "
+    "the lamp. One night a thick fog came in from the sea, and the lamp could not be seen. Ada rang the old brass "
+    "bell until her arms were tired. In the morning three small boats lay safe in the harbor. The fishermen brought "
+    "her fresh bread, and she slept until noon."
+)
+"""The answer to any request for a story: long enough to interrupt."""
 
 _FIRST_CLAUSE_WORDS = range(4, 11)
 _LEADS = ("Let me see about that.", "I can do that for you.", "That one is easy enough.")
@@ -42,16 +47,12 @@ _GENERIC_VERBS = frozenset(["get", "fetch", "find", "lookup", "look", "check", "
 
 
 class ConversationScript:
-    """Answers conversations; the same seed and the same conversation give the same answer.
+    """Answers conversations; the same conversation gives the same answer.
 
     The state after a conversation is kept, so that a request that adds a turn to it need not replay it.
-
-    Args:
-        seed: seed of coins, dice and jokes.
     """
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, ...], Proposal] = OrderedDict()
 
     def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, now: datetime) -> ScriptedAnswer:
@@ -68,21 +69,19 @@ class ConversationScript:
         if messages and messages[-1].role == "tool":
             return ScriptedAnswer(f"Here is what I found out. {_as_sentence(messages[-1].text)}")
         if not asked:
-            return ScriptedAnswer(with_lead(self._responder(()).greeting(now).reply.text, "hello", turn=0))
+            return ScriptedAnswer(with_lead(Responder().greeting(now).reply.text, "hello", turn=0))
         if relay.opens:
             return ScriptedAnswer(opening_for(asked[-1], turn=len(asked)))
         before = self._replay(asked[:-1], now)
         # Two tools with the same spoken name cannot be distinguished by voice; the later one is called.
         named = {stand_in.__name__: (stand_in, tool) for tool in tools if (stand_in := _stand_in(tool)) is not None}
-        responder = self._responder(asked, before, [stand_in for stand_in, _ in named.values()])
+        responder = _after(before, [stand_in for stand_in, _ in named.values()])
         reply = responder.propose(asked[-1], now).reply
         if reply.call is not None:
             _, tool = named[reply.call.function.__name__]
             return ScriptedAnswer(_arguments(tool, " ".join(reply.call.arguments)), tool=tool.name)
         if reply.intent == NOT_UNDERSTOOD:
-            return ScriptedAnswer(CANNOT_ANSWER)
-        if reply.intent == "who are you":
-            return ScriptedAnswer(IDENTITY)
+            return ScriptedAnswer(STORY if "story" in asked[-1] else CANNOT_ANSWER)
         if relay.opening is not None:
             return ScriptedAnswer(after_opening(reply.text, opening=relay.opening, asked=asked[-1]))
         if review.corrects:
@@ -95,19 +94,18 @@ class ConversationScript:
         last = self._kept[texts[:known]] if known else None
         for length in range(known + 1, len(texts) + 1):
             heard = texts[:length]
-            last = self._kept[heard] = self._responder(heard, last).propose(heard[-1], now)
+            last = self._kept[heard] = _after(last).propose(heard[-1], now)
         while len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
         return last
 
-    def _responder(
-        self, texts: tuple[str, ...], before: Proposal | None = None, tools: Sequence[Tool] = ()
-    ) -> Responder:
-        """A responder that is to answer the last of `texts`, with the random numbers of that turn."""
-        responder = Responder(tools=tools, rng=random.Random(f"{self._seed}:{len(texts)}"))
-        if before is not None:
-            responder.accept(before)
-        return responder
+
+def _after(before: Proposal | None, tools: Sequence[Tool] = ()) -> Responder:
+    """A responder that has given an answer before; None for the first one."""
+    responder = Responder(tools=tools)
+    if before is not None:
+        responder.accept(before)
+    return responder
 
 
 def with_lead(text: str, intent: str, *, turn: int) -> str:

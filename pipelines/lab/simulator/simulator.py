@@ -117,7 +117,7 @@ class Simulator:
         self._fixed = None if answer is None else ScriptedAnswer(answer)
         self.journal = Journal(clock)
         self.connections = Connections()
-        self._script = ConversationScript(self.seed)
+        self._script = ConversationScript()
         # Building the responder's grammar takes tenths of a second, which would add to the first request's latency.
         self.answer([Message("user", "hello")], ())
         self._stalls = {p.provider: StallState(p.provider, self.seed) for p in self.profiles.values()}

@@ -43,7 +43,7 @@ def with_words(turns: Sequence[CallerTurn], fixtures: Sequence[Fixture], *, seed
     What is not known without playing the recordings (when the turn is taken for over, when the answer is asked for) is
     drawn from `turns`.
     """
-    chance, script, made = random.Random(f"{seed}:words"), ConversationScript(seed), list[CallerTurn]()
+    chance, script, made = random.Random(f"{seed}:words"), ConversationScript(), list[CallerTurn]()
     for fixture in fixtures:
         asked: list[Message] = []
         for turn in fixture.turns:

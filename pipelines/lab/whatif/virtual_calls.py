@@ -30,7 +30,7 @@ from pipelines.lab.whatif.virtual_answer import (
     wording,
 )
 from pipelines.tiers.models import ENOUGH, USUAL_FAST_P95, USUAL_P95
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.answer.llm_request import LLMRequest

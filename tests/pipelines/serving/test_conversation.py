@@ -17,7 +17,7 @@ from tests.pipelines.server_process import ROOT, running_server
 from tests.pipelines.serving.test_strangers import ready, rtvi
 from voice.client.call.connection import AGENT_ENDED, close_reason
 from voice.conversation.goodbye import GRACE
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.wire import framing
 
 

@@ -36,7 +36,7 @@ from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import Fixture, load_fixtures
 from voice.client.playback.playout import Playout
 from voice.client.sound.pcm import Pcm
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.joining import JoiningUserAggregator
 from voice.responder.service import ResponderLLMService
 from voice.server.headroom.headroom import Headroom

@@ -6,10 +6,11 @@ from typing import get_args
 import pytest
 
 from voice.language import NAMES, Language
-from voice.language.phrases import ENGLISH, PHRASES, Phrases
+from voice.language.by_language import PHRASES, TURN_WORDS
+from voice.language.english.phrases import ENGLISH
+from voice.language.phrases import Phrases
+from voice.language.turn_words import TurnWords
 from voice.llm.answer.hold_phrases import HoldPhrases, check_phrase
-from voice.turns.words.by_language import TURN_WORDS
-from voice.turns.words.turn_words import TurnWords
 
 OTHERS = [language for language in get_args(Language) if language != "en"]
 LISTS = ("backchannels", "stops", "never_own", "digits")

@@ -2,9 +2,8 @@ from datetime import datetime
 
 import pytest
 
-from voice.responder.beginnings import is_beginning
 from voice.responder.dialogue import Responder
-from voice.responder.sentences import domain_sentences
+from voice.responder.sentences import domain_sentences, is_beginning
 
 NOW = datetime(2026, 11, 20, 16, 10)
 

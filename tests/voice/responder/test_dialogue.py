@@ -1,9 +1,7 @@
-import random
 from datetime import datetime, timedelta
 
 import pytest
 
-from voice.errors import ConfigurationError
 from voice.responder.dialogue import NOT_UNDERSTOOD, Reply, Responder
 
 NOW = datetime(2026, 11, 20, 16, 10)
@@ -77,7 +75,7 @@ def test_replies_name_their_intent_and_whether_the_request_was_whole(heard: str,
 
 
 def test_calls_share_nothing() -> None:
-    one, other = Responder(rng=random.Random(1)), Responder(rng=random.Random(1))
+    one, other = Responder(), Responder()
     one.reply("remember that my car is on level three", NOW)
     assert other.reply("what do you remember", NOW).text == "You have not asked me to remember anything yet."
 
@@ -131,9 +129,9 @@ def test_a_proposal_runs_no_tool() -> None:
     assert calls == []
 
 
-def test_an_asynchronous_tool_needs_the_service() -> None:
-    with pytest.raises(ConfigurationError, match="ResponderLLMService"):
-        Responder(tools=[stock_price]).reply("what is the stock price of acme", NOW)
+def test_an_asynchronous_tool_is_awaited() -> None:
+    reply = Responder(tools=[stock_price]).reply("what is the stock price of acme", NOW)
+    assert reply.text == "acme is at 10."
 
 
 HALVES = [
@@ -199,7 +197,7 @@ def test_a_timer_is_replaced_when_its_request_goes_on() -> None:
 
 
 def test_what_follows_is_answered_by_itself_if_it_is_a_whole_request() -> None:
-    responder, reply = joined("tell me a story", "stop")
+    responder, reply = joined("count to twenty", "stop")
     assert reply.text == "Okay."
     responder, reply = joined("set a timer for ten minutes", "cancel the timer")
     assert reply.text == "Timer cancelled."

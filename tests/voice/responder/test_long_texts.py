@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
-from voice.responder.language.readings import MOST_WORDS
-from voice.responder.understanding import parses
+from voice.responder.language.candidates import MOST_WORDS
+from voice.responder.matching import is_whole_request
 
 NOW = datetime(2026, 5, 4, 12, 0).astimezone()
 WORDS = ["one", "to", "and", "minus", "a", "half", "minutes", "hundred", "point", "power", "the", "at", "march"]
@@ -31,5 +31,5 @@ def test_a_text_that_is_too_long_is_no_request(text: str) -> None:
     began = time.process_time()
     proposal = Responder().propose(text, NOW)
     assert proposal.reply.intent in (NOT_UNDERSTOOD, "unheard")
-    assert not parses(text)
+    assert not is_whole_request(text)
     assert time.process_time() - began < 1

@@ -1,6 +1,5 @@
 import asyncio
 import itertools
-import random
 import re
 import time
 from collections.abc import Sequence
@@ -33,7 +32,7 @@ from voice.frames import (
     ToolCalledFrame,
     ToolReturnedFrame,
 )
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.early_synthesis import last_user_text
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService
@@ -69,7 +68,7 @@ def announced(frames: Sequence[Frame]) -> list[str]:
 
 @pytest.fixture
 def service() -> ResponderLLMService:
-    return ResponderLLMService(rng=random.Random(1), clock=lambda: NOW)
+    return ResponderLLMService(clock=lambda: NOW)
 
 
 async def test_an_answer_streams_word_by_word_between_its_start_and_end(service: ResponderLLMService) -> None:

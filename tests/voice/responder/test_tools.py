@@ -83,14 +83,14 @@ async def test_asynchronous_tools_are_awaited_and_their_errors_reported() -> Non
     call, failing = BOX.find("price of acme"), BOX.find("why so late")
     assert call is not None
     assert failing is not None
-    assert await call.run_async() == "acme costs 10"
-    assert await failing.run_async() == "The late tool failed."
+    assert await call.run() == "acme costs 10"
+    assert await failing.run() == "The late tool failed."
 
 
-def test_a_tool_without_a_result_is_answered_with_done() -> None:
+async def test_a_tool_without_a_result_is_answered_with_done() -> None:
     call = BOX.find("silent")
     assert call is not None
-    assert call.run() == "Done."
+    assert await call.run() == "Done."
 
 
 Size = Literal["small", "medium", "twelve ounce"]
@@ -161,7 +161,7 @@ def test_the_most_values_win() -> None:
 async def test_values_are_passed_beside_the_text() -> None:
     call = MENU.find("call me back it is urgent")
     assert call is not None
-    assert await call.run_async() == call.run() == "urgent: call me back it is urgent"
+    assert await call.run() == "urgent: call me back it is urgent"
 
 
 def test_names_and_values_are_what_callers_may_ask_for() -> None:

@@ -21,7 +21,7 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from tests.voice.speculating import turn_rig
 from voice.frames import EagerHintFrame, RequestsFrame
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.policy.tier_statistics import PROBE_EVERY, TokenBucket
 from voice.llm.tools import describe
 from voice.tts.piper.voice import Voice

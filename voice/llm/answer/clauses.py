@@ -15,7 +15,7 @@ there is none, and lengthens the words before it as at the end of a sentence.
 import re
 
 from voice.language import Language
-from voice.language.abbreviations import LOOKAHEAD, dot_ends
+from voice.language.sentence_ends import LOOKAHEAD, dot_ends
 
 SENTENCE_MARKS = ".!?…"
 CLAUSE_MARKS = ",;:"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from latency.record.requests import PhraseKind
 from voice.errors import ConfigurationError
 from voice.language import Language
-from voice.language.phrases import PHRASES
+from voice.language.by_language import PHRASES
 from voice.llm.answer.clauses import has_words
 
 MOST_WORDS = 9

@@ -19,11 +19,11 @@ from pipecat.processors.frame_processor import FrameDirection
 
 from latency.record.requests import AnswerPart
 from voice.frames import AnswerTextFrame
+from voice.language.turn_words import TurnWords
 from voice.llm.answer.early_synthesis import EarlySynthesisLLMService, last_assistant_text, last_user_text
 from voice.llm.interruption import BROKEN_OFF
 from voice.llm.long_answers.part import Part, Piece
 from voice.turns.words.going_on import means_go_on, was_asked
-from voice.turns.words.turn_words import TurnWords
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,29 +9,23 @@ from fractions import Fraction
 from functools import cache
 from operator import add, mul, sub
 
+from voice.language.english.number_words import CERTAIN, FIGURES, UNSIGNED, numbers_and, parse_number, say_number
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import (
-    CERTAIN,
-    DIGIT_FIGURES,
-    UNSIGNED,
-    numbers_and,
-    parse_number,
-    sample_number,
-    say_number,
-)
+from voice.responder.language.numbers import sample_number
 
 
 class Undefined(Exception):
-    """The sum has no value, or none that can be said; the message is the sentence to say instead."""
+    """The sum has no value; the message is the sentence to say instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class SumResult:
-    """A sum in words and its exact value, or the sentence to say instead of a value."""
+    """A sum in words and its exact value, perhaps in a currency ("dollars"), or the sentence to say instead."""
 
     text: str
     value: Fraction | None
     refusal: str | None = None
+    currency: str | None = None
 
 
 def divide(a: Fraction, b: Fraction) -> Fraction:
@@ -45,47 +39,20 @@ def divide(a: Fraction, b: Fraction) -> Fraction:
     return a / b
 
 
-def digits(value: Fraction) -> int:
-    """Number of bits of the numerator or denominator, the longer one; floats hold about 1000."""
-    return max(abs(value.numerator), value.denominator).bit_length()
-
-
-def power(a: Fraction, b: Fraction) -> Fraction:
-    """Raises a to the power of b; exact where both allow it.
+def square_root(a: Fraction) -> Fraction:
+    """The square root of a; exact for perfect squares.
 
     Raises:
-        Undefined: zero to a negative power, an imaginary result, or a result of more than about 300 digits.
+        Undefined: a is negative, or too large for a float.
     """
-    if a == 0 and b < 0:
-        raise Undefined("Zero to a negative power has no answer.")
-    if b.denominator > 1 and a < 0:
-        raise Undefined("That root of a negative number is not a real number.")
-    if max(Fraction(1), abs(b)) * digits(a) > 1000:
+    if a > 10**300:
         raise Undefined("That number is too large to say.")
-    return a**b.numerator if b.denominator == 1 else Fraction(float(a) ** float(b)).limit_denominator(10**12)
-
-
-def root(a: Fraction, degree: int) -> Fraction:
-    """The real root of a; exact for perfect powers.
-
-    Raises:
-        Undefined: an even root of a negative number, or a result of more than about 300 digits.
-    """
-    if a < 0 and degree % 2 == 0:
+    if a < 0:
         raise Undefined("A negative number has no real square root.")
-    if digits(a) > 1000:
-        raise Undefined("That number is too large to say.")
-    sign = -1 if a < 0 else 1
-    near = [round(abs(part) ** (1 / degree)) for part in (a.numerator, a.denominator)]
-    if [part**degree for part in near] == [abs(a.numerator), a.denominator]:
-        return sign * Fraction(near[0], near[1])
-    return sign * Fraction(math.pow(abs(a), 1 / degree)).limit_denominator(10**12)
+    exact = Fraction(math.isqrt(a.numerator), math.isqrt(a.denominator))
+    return exact if exact**2 == a else Fraction(math.sqrt(a)).limit_denominator(10**12)
 
 
-# Replaced before numbers are read, because "twenty to" could be "twenty two".
-POWER = "(?:raised )?(?:to|two|too) the power(?: of)?|\\^"
-_POWER = re.compile(rf"\b(?:{POWER}) ")
-POWER_PRECEDENCE = 4
 Operation = Callable[[Fraction, Fraction], Fraction]
 # The heard words (a regular expression), their wording in answers, precedence, operation.
 BINARY: list[tuple[str, str, int, Operation]] = [
@@ -93,28 +60,22 @@ BINARY: list[tuple[str, str, int, Operation]] = [
     ("minus|take away|less", "minus", 1, sub),
     ("times|time|multiplied by|multiplied with|multiplied bye|x", "times", 2, mul),
     ("divided by|divided bye|divided buy|divided bite|over", "divided by", 2, divide),
-    ("percent of|percents of|percent off", "percent of", 3, lambda a, b: a * b / 100),
-    (POWER, "to the power of", POWER_PRECEDENCE, power),
+    ("percent of|percents of|percent off|percent tip (?:on|for|of)", "percent of", 3, lambda a, b: a * b / 100),
 ]
-PREFIX_OPERATORS: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
-    ("the square root of|square root of|square root", "the square root of", lambda a: root(a, 2)),
-    ("the cube root of|cube root of", "the cube root of", lambda a: root(a, 3)),
+PREFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
+    ("the square root of|square root of|square root", "the square root of", square_root),
     ("one half of|half of|a half of|half", "half of", lambda a: a / 2),
     ("one third of|a third of|third of", "a third of", lambda a: a / 3),
     ("one quarter of|a quarter of|quarter of|one fourth of", "a quarter of", lambda a: a / 4),
     ("three quarters of", "three quarters of", lambda a: a * 3 / 4),
-    ("two thirds of", "two thirds of", lambda a: a * 2 / 3),
     ("double|twice", "double", lambda a: 2 * a),
-    ("triple", "triple", lambda a: 3 * a),
     ("minus|negative", "minus", lambda a: -a),
 ]
-POSTFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
-    ("squared|square", "squared", lambda a: power(a, Fraction(2))),
-    ("cubed", "cubed", lambda a: power(a, Fraction(3))),
-]
-_HEARD = [*(row[0] for row in BINARY), *(row[0] for row in PREFIX_OPERATORS), *(row[0] for row in POSTFIX)]
+SQUARED = "squared|square"
+CURRENCIES = {"dollar": "dollars", "dollars": "dollars", "bucks": "dollars", "euro": "euros", "euros": "euros"}
+_HEARD = " ".join([*(row[0] for row in BINARY), *(row[0] for row in PREFIX), SQUARED])
 # The words of all operators in any order: `parse_expression` says whether they are a sum.
-EXPRESSION = numbers_and(["and", "a", *re.findall(r"[a-z]+", " ".join(_HEARD))])
+EXPRESSION = numbers_and(["and", "a", *CURRENCIES, *re.findall(r"[a-z]+", _HEARD)])
 _NUMBER = re.compile(UNSIGNED)
 
 
@@ -129,88 +90,90 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.said: list[str] = []
+        """What was read, in the words of an answer."""
 
-    def take(self, heard: str) -> bool:
+    def take(self, heard: str, said: str) -> bool:
         found = _compiled(heard).match(self.text, self.at)
         if found:
             self.at = found.end()
+            self.said.append(said)
         return found is not None
 
-    def expression(self, least: int) -> SumResult | None:
+    def expression(self, least: int = 1) -> Fraction | None:
         left = self.operand()
         while left is not None:
-            start = self.at
-            for heard, said, precedence, operation in BINARY:
-                if precedence >= least and self.take(heard):
-                    # Powers group from the right, all other operators from the left.
-                    right = self.expression(precedence if precedence == POWER_PRECEDENCE else precedence + 1)
-                    if right is None:
-                        return None
-                    left = combine(f"{left.text} {said} {right.text}", operation, left, right)
-                    break
-            if self.at == start:
+            operators = (row for row in BINARY if row[2] >= least and self.take(row[0], row[1]))
+            _, _, precedence, operation = next(operators, ("", "", 0, None))
+            if operation is None:
                 break
+            right = self.expression(precedence + 1)
+            left = None if right is None else operation(left, right)
         return left
 
-    def operand(self) -> SumResult | None:
-        for heard, said, function in PREFIX_OPERATORS:
-            if self.take(heard):
-                # Minus binds less than a power ("minus three squared"); all other prefixes take only the next number.
-                inner = self.expression(POWER_PRECEDENCE) if said == "minus" else self.operand()
-                return None if inner is None else combine(f"{said} {inner.text}", function, inner)
+    def operand(self) -> Fraction | None:
+        for heard, said, function in PREFIX:
+            if self.take(heard, said):
+                inner = self.operand()
+                return None if inner is None else function(inner)
         found = _NUMBER.match(self.text, self.at)
         value = parse_number(found.group()) if found else None
         if found is None or value is None:
             return None
         self.at = found.end()
-        operand = SumResult(say_number(value), value)
-        for heard, said, function in POSTFIX:
-            if self.take(heard):
-                return combine(f"{operand.text} {said}", function, operand)
-        return operand
+        self.said.append(say_number(value))
+        return value**2 if self.take(SQUARED, "squared") else value
 
 
-def combine(text: str, operation: Callable[..., Fraction], *operands: SumResult) -> SumResult:
-    """The result of the operation, or the first reason why there is none."""
-    refusal = next((operand.refusal for operand in operands if operand.refusal), None)
-    if refusal is None:
-        try:
-            return SumResult(text, operation(*(operand.value for operand in operands)))
-        except Undefined as reason:
-            refusal = str(reason)
-    return SumResult(text, None, refusal)
+def work_out(text: str, operation: Operation, a: Fraction, b: Fraction) -> SumResult:
+    """The result of an operation that is `text` in words, or why there is none."""
+    try:
+        return SumResult(text, operation(a, b))
+    except Undefined as reason:
+        return SumResult(text, None, str(reason))
 
 
 def parse_expression(words: str) -> SumResult | None:
-    """The sum in `words`; None if they are not a whole sum with at least one operation."""
-    reader = _Reader(_POWER.sub("^ ", words + " "))
-    worked = reader.expression(0)
-    if worked is None or reader.at < len(reader.text) or not re.search(r"[a-z]", worked.text.removeprefix("minus ")):
+    """The sum in `words`; None if they are not a whole sum with at least one operation.
+
+    The result of a sum with an amount in a currency is in that currency, too.
+    """
+    currencies = {CURRENCIES[word] for word in words.split() if word in CURRENCIES}
+    if len(currencies) > 1 or (currencies and "percent off" in words):
         return None
-    return worked
+    reader = _Reader("".join(word + " " for word in words.split() if word not in CURRENCIES))
+    try:
+        value = reader.expression()
+    except Undefined as reason:
+        return SumResult(words, None, str(reason))
+    text = " ".join(reader.said)
+    if value is None or reader.at < len(reader.text) or not re.search(r"[a-z]", text.removeprefix("minus ")):
+        return None
+    return SumResult(text, value, currency=next(iter(currencies), None))
 
 
 def parse_bare(words: str) -> SumResult | None:
     """As `parse_expression`, for words without a question around them: one number must be spelled correctly."""
-    certain = any(word in CERTAIN or DIGIT_FIGURES.fullmatch(word) for word in words.split())
+    certain = any(word in CERTAIN or FIGURES.fullmatch(word) for word in words.split())
     return parse_expression(words) if certain else None
 
 
 def sample_expression(rng: random.Random) -> str:
     """A sum as people ask for it."""
     a, b = sample_number(rng), sample_number(rng)
-    said = rng.choice(["plus", "plus", "minus", "minus", "times", "times", "times", "divided by", "divided by"])
-    shapes = [
-        (60, f"{a} {said} {b}"),
-        (14, f"{a} percent of {b}"),
-        (5, f"{a} {said} {b} {rng.choice(['plus', 'minus', 'times'])} {sample_number(rng)}"),
-        (5, f"{a} squared"),
-        (2, f"{a} cubed"),
-        (5, f"the square root of {a}"),
-        (5, f"{rng.choice(['half of', 'double', 'twice', 'a third of', 'a quarter of', 'three quarters of'])} {b}"),
-        (2, f"{a} to the power of {rng.choice(['two', 'three', 'four', 'ten'])}"),
-    ]
-    return rng.choices([shape for _, shape in shapes], [weight for weight, _ in shapes])[0]
+    said = rng.choice(("plus", "plus", "minus", "minus", "times", "times", "times", "divided by", "divided by"))
+    part = rng.choice(("half of", "double", "twice", "a third of", "a quarter of", "three quarters of"))
+    shapes = {
+        f"{a} {said} {b}": 60,
+        f"{a} percent of {b}": 14,
+        f"{a} percent of {b} dollars": 3,
+        f"{a} percent tip on {b} dollars": 2,
+        f"{a} {said} {b} {rng.choice(('plus', 'minus', 'times'))} {sample_number(rng)}": 5,
+        f"{a} squared": 5,
+        f"the square root of {a}": 5,
+        f"{part} {b}": 5,
+    }
+    return rng.choices(list(shapes), list(shapes.values()))[0]
 
 
 SUM = SlotKind("sum", EXPRESSION, parse_expression, sample_expression)

@@ -25,19 +25,16 @@ MISHEARD: Mapping[str, tuple[str, ...]] = {
     "spell": ("spelled",),
     "spelled": ("spelt", "spell"),
     "timer": ("time",),
-    "coin": ("coyne",),
-    "die": ("dye", "dice"),
-    "flip": ("flipped",),
-    "roll": ("role",),
     "you": ("u",),
     "today's": ("todays",),
     "tomorrow's": ("tomorrows",),
     "yesterday's": ("yesterdays",),
     "goodbye": ("good-bye",),
-    "joke": ("choke",),
 }
 
-_TOKEN = re.compile(r"<(\w+):(\w+)>|<(\w+)>|([\[\]()|])|([^\s\[\]()|<>]+)")
+_TOKEN = re.compile(r"<(?P<slot>\w+)(?::(?P<kind>\w+))?>|(?P<bracket>[\[\]()|])|(?P<word>[^\s\[\]()|<>]+)")
+_BRACKETS = {"(": "(?:", "[": "(?:", ")": ")", "]": ")?", "|": "|"}
+_INNERMOST = re.compile(r"\((?P<one>[^\[\]()]*)\)|\[(?P<optional>[^\[\]()]*)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,87 +55,12 @@ class SlotKind:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-
-    def pattern(self) -> str:
-        spellings = (self.text, *MISHEARD.get(self.text, ()))
-        if len(spellings) == 1:
-            return re.escape(self.text) + " "
-        return "(?:" + "|".join(map(re.escape, spellings)) + ") "
-
-    def first(self) -> tuple[set[str], bool]:
-        return {self.text, *MISHEARD.get(self.text, ())}, False
-
-    def sample(self, rng: random.Random, filled: Mapping[str, str]) -> list[str]:
-        return [self.text]
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    name: str
-    kind: SlotKind
-
-    def pattern(self) -> str:
-        return f"(?P<{self.name}>{self.kind.pattern})"
-
-    def first(self) -> tuple[set[str], bool]:
-        return {""}, False
-
-    def sample(self, rng: random.Random, filled: Mapping[str, str]) -> list[str]:
-        return [filled.get(self.name) or self.kind.sample(rng)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sequence:
-    parts: tuple["_Node", ...]
-
-    def pattern(self) -> str:
-        return "".join(part.pattern() for part in self.parts)
-
-    def first(self) -> tuple[set[str], bool]:
-        words: set[str] = set()
-        for part in self.parts:
-            more, empty = part.first()
-            words |= more
-            if not empty:
-                return words, False
-        return words, True
-
-    def sample(self, rng: random.Random, filled: Mapping[str, str]) -> list[str]:
-        return [word for part in self.parts for word in part.sample(rng, filled)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    options: tuple[_Sequence, ...]
-    optional: bool = False
-
-    def pattern(self) -> str:
-        return "(?:" + "|".join(o.pattern() for o in self.options) + ")" + ("?" if self.optional else "")
-
-    def first(self) -> tuple[set[str], bool]:
-        found = [option.first() for option in self.options]
-        return set().union(*(words for words, _ in found)), self.optional or any(empty for _, empty in found)
-
-    def sample(self, rng: random.Random, filled: Mapping[str, str]) -> list[str]:
-        if self.optional and rng.random() < 0.5:
-            return []
-        return rng.choice(self.options).sample(rng, filled)
-
-
-_Node = _Word | _Slot | _Sequence | _Choice
-
-
-@dataclass(frozen=True, slots=True)
 class Template:
     """A compiled template; the module docstring describes the notation."""
 
-    tree: _Sequence
+    text: str
     kinds: Mapping[str, SlotKind]
     """Slot name to kind."""
-    first_words: frozenset[str]
-    """The words that an utterance may begin with; includes "" if it may begin with a slot."""
     expression: "re.Pattern[str]" = field(repr=False)
 
     @classmethod
@@ -149,65 +71,42 @@ class Template:
             ValueError: brackets do not match or a kind is unknown.
         """
         slots: dict[str, SlotKind] = {}
-        tokens = list(_TOKEN.finditer(text))
-        tree, position = _read_sequence(tokens, 0, kinds, slots)
-        if position != len(tokens):
-            raise ValueError(f"The template {text!r} closes a bracket it never opened.")
-        first, _ = tree.first()
-        return cls(tree, slots, frozenset(first), re.compile(tree.pattern()))
+        pattern = ""
+        for token in _TOKEN.finditer(text):
+            if name := token["slot"]:
+                kind = token["kind"] or name
+                if kind not in kinds:
+                    raise ValueError(f"No kind is called {kind!r}.")
+                slots[name] = kinds[kind]
+                pattern += f"(?P<{name}>{kinds[kind].pattern})"
+            elif word := token["word"]:
+                pattern += f"(?:{'|'.join(map(re.escape, (word, *MISHEARD.get(word, ()))))}) "
+            else:
+                pattern += _BRACKETS[token["bracket"]]
+        try:
+            return cls(text, slots, re.compile(pattern))
+        except re.error as error:
+            raise ValueError(f"The template {text!r} is malformed: {error}.") from error
 
     def match(self, text: str) -> dict[str, object] | None:
         """The slot values of `text` (words, each followed by one space), or None if it does not match."""
         found = self.expression.fullmatch(text)
         if found is None:
             return None
-        values: dict[str, object] = {}
-        for name, words in found.groupdict().items():
-            if words is None:
-                continue
-            value = self.kinds[name].parse(words.strip())
-            if value is None:
-                return None
-            values[name] = value
-        return values
+        said = {name: words.strip() for name, words in found.groupdict().items() if words is not None}
+        values = {name: self.kinds[name].parse(words) for name, words in said.items()}
+        return None if None in values.values() else dict(values)
 
     def sample(self, rng: random.Random, filled: Mapping[str, str]) -> str:
         """A sentence that this template matches, in a recogniser's spelling; `filled` has words for some slots."""
-        return " ".join(self.tree.sample(rng, filled))
+        text = self.text
+        while found := _INNERMOST.search(text):
+            left_out = found["optional"] is not None and rng.random() < 0.5
+            chosen = "" if left_out else rng.choice((found["one"] or found["optional"]).split("|"))
+            text = text[: found.start()] + chosen + text[found.end() :]
+        words = (self._word(token, rng, filled) for token in _TOKEN.finditer(text))
+        return " ".join(words)
 
-
-def _read_sequence(
-    tokens: list["re.Match[str]"], at: int, kinds: Mapping[str, SlotKind], slots: dict[str, SlotKind]
-) -> tuple[_Sequence, int]:
-    parts: list[_Node] = []
-    while at < len(tokens) and tokens[at].group() not in (")", "]", "|"):
-        opening = tokens[at].group()
-        if opening in ("(", "["):
-            choice, at = _read_choice(tokens, at + 1, kinds, slots, closing=")" if opening == "(" else "]")
-            parts.append(choice)
-            continue
-        name = tokens[at].group(1) or tokens[at].group(3)
-        if name:
-            kind = tokens[at].group(2) or name
-            if kind not in kinds:
-                raise ValueError(f"No kind is called {kind!r}.")
-            slots[name] = kinds[kind]
-            parts.append(_Slot(name, kinds[kind]))
-        else:
-            parts.append(_Word(opening))
-        at += 1
-    return _Sequence(tuple(parts)), at
-
-
-def _read_choice(
-    tokens: list["re.Match[str]"], at: int, kinds: Mapping[str, SlotKind], slots: dict[str, SlotKind], *, closing: str
-) -> tuple[_Choice, int]:
-    options: list[_Sequence] = []
-    while True:
-        option, at = _read_sequence(tokens, at, kinds, slots)
-        options.append(option)
-        if at == len(tokens):
-            raise ValueError(f"A template lacks its {closing!r}.")
-        at += 1
-        if tokens[at - 1].group() != "|":
-            return _Choice(tuple(options), optional=closing == "]"), at
+    def _word(self, token: "re.Match[str]", rng: random.Random, filled: Mapping[str, str]) -> str:
+        name = token["slot"]
+        return filled.get(name) or self.kinds[name].sample(rng) if name else token[0]

@@ -1,193 +1,109 @@
-"""Counts, tells stories and jokes, and repeats what was said."""
+"""Counts, spells, and repeats what was said."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
+from voice.language.english.numbers import cardinal
+from voice.language.english.phrasing import sentence
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import SPOKEN_NUMBER, pair_of_numbers, spell_number
-from voice.responder.language.phrasing import sentence
-from voice.responder.skills.skill import Request, Skill, SkillAnswer, always
+from voice.responder.language.numbers import NUMBER
+from voice.responder.skills.skill import Request, SkillAnswer, Skills, always
 
 LONGEST_COUNT = 100
-STORIES = (
-    "Once upon a time there was a lighthouse keeper called Ada. Every evening she climbed one hundred steps and lit "
-    "the lamp. One night a thick fog came in from the sea, and the lamp could not be seen. Ada rang the old brass "
-    "bell until her arms were tired. In the morning three small boats lay safe in the harbor. The fishermen brought "
-    "her fresh bread, and she slept until noon.",
-    "A young fox lived at the edge of a wide forest. He wanted to know what was on the other side of the river. He "
-    "asked the heron, but the heron only looked at the water. So the fox waited until winter, when the river froze. "
-    "He walked across the ice and found another forest, and another fox who had always wondered about his side. They "
-    "met at the river every winter after that.",
-    "In a small town a clockmaker kept a clock that was always five minutes slow. People laughed at it, but he never "
-    "set it right. One day a stranger ran into the shop, sad that she had missed her train. The clockmaker pointed "
-    "to the slow clock and told her that here she still had time. She smiled, sat down and drank a cup of tea. The "
-    "next train was late, and she caught it easily.",
-)
-JOKES = (
-    "Why did the bicycle fall over? Because it was two tired.",
-    "What do you call a bear with no teeth? A gummy bear.",
-    "Why can't a nose be twelve inches long? Because then it would be a foot.",
-    "What did the zero say to the eight? Nice belt.",
-    "Why was six afraid of seven? Because seven eight nine.",
-    "What do you call cheese that is not yours? Nacho cheese.",
-    "Why did the scarecrow win a prize? He was outstanding in his field.",
-    "How do you make a tissue dance? Put a little boogie in it.",
-)
+_SENTENCES = (
+    "the sky is blue", "the quick brown fox jumps over the lazy dog", "she sells sea shells by the sea shore",
+    "the weather is nice today", "this is a test", "hello world", "practice makes perfect", "time flies like an arrow",
+)  # fmt: skip
+_WORDS = (
+    "necessary", "giraffe", "accommodate", "rhythm", "separate", "definitely", "receive", "believe", "weird",
+    "beautiful", "because", "tomorrow", "restaurant", "calendar", "library", "february", "wednesday", "knowledge",
+    "island", "neighbor", "science", "business", "environment", "government", "yacht", "elephant", "banana", "goodbye",
+)  # fmt: skip
+"""Words that people ask to spell, for generated sentences."""
+_MARKS = {"'": "apostrophe", "-": "hyphen", ".": "point", "_": "underscore"}
 
 
-def count(first: Fraction, last: Fraction, step: Fraction = Fraction(1)) -> SkillAnswer | None:
-    """Counts from one number to another, up or down; None for fractions."""
-    if any(number.denominator > 1 for number in (first, last, step)) or step <= 0:
+def parse_words(words: str) -> str | None:
+    """Up to three words to spell, with numbers in words; None for words such as "that" or "the word"."""
+    parts = [cardinal(int(part)) if part.isdigit() and len(part) < 7 else part for part in words.split()]
+    text = " ".join(parts)
+    return None if text in ("the", "a", "word", "the word", "it", "that", "this", "me") else text
+
+
+def sample_limit(rng: random.Random) -> str:
+    """A number to count to."""
+    return cardinal(rng.choice((3, 5, 5, 7, 8, 10, 10, 10, 12, 15, 20, 20, 25, 30, 50, 100)))
+
+
+LIMIT = SlotKind("limit", NUMBER.pattern, NUMBER.parse, sample_limit)
+TEXT = SlotKind("text", r"(?:\S+ ){1,40}", str, lambda rng: rng.choice(_SENTENCES))
+WORD = SlotKind("word", r"(?:\S+ ){1,3}", parse_words, lambda rng: rng.choice(_WORDS))
+SKILLS = Skills()
+
+
+@SKILLS.on("count", "[start] (count|counting) [up] to <last:limit>", kinds=[LIMIT], share=3)
+@SKILLS.on(
+    "count",
+    "count [down|backwards|back] from <first:limit> to <last:limit>",
+    "count (down|backwards|back) from <first:limit>",
+    kinds=[LIMIT],
+)
+def count(request: Request) -> SkillAnswer | None:
+    """Counts from a number, or 1, up or down to another, or 1; None for fractions."""
+    one = Fraction(1)
+    first, last = request.get("first", Fraction) or one, request.get("last", Fraction) or one
+    if first.denominator > 1 or last.denominator > 1:
         return None
-    sign = 1 if last >= first else -1
-    numbers = range(int(first), int(last) + sign, sign * int(step))
+    step = 1 if last >= first else -1
+    numbers = range(int(first), int(last) + step, step)
     if len(numbers) > LONGEST_COUNT:
         return SkillAnswer(f"I count {LONGEST_COUNT} numbers at most.")
     return SkillAnswer(", ".join(map(str, numbers)) + ".")
 
 
-def answer_count(request: Request) -> SkillAnswer | None:
-    """Counts to a number, in steps if the user asks for them."""
-    step = request.get("step", Fraction) or Fraction(1)
-    return count(step, request.slot("end", Fraction), step)
-
-
-def answer_count_range(request: Request) -> SkillAnswer | None:
-    """Counts between two numbers."""
-    first, last = request.slot("pair", tuple)
-    return count(first, last)
-
-
-def answer_count_down(request: Request) -> SkillAnswer | None:
-    """Counts down to 1."""
-    return count(request.slot("start", Fraction), Fraction(1))
-
-
-def answer_repeat(request: Request) -> SkillAnswer:
-    """Repeats the user's sentence."""
-    return SkillAnswer(sentence(request.slot("text", str)))
-
-
-def answer_joke(request: Request) -> SkillAnswer:
-    """A joke that was not told yet; from the first one on when all were."""
-    return _tell(request, JOKES)
-
-
-def answer_story(request: Request) -> SkillAnswer:
-    """A story that was not told yet; from the first one on when all were."""
-    return _tell(request, STORIES)
-
-
-def _tell(request: Request, texts: Sequence[str]) -> SkillAnswer:
-    told = request.state.told
-    if told.issuperset(texts):
-        told = told.difference(texts)
-    text = request.rng.choice([each for each in texts if each not in told])
-    return SkillAnswer(text, request.state.but(told=told | {text}))
-
-
-def answer_again(request: Request) -> SkillAnswer:
+@SKILLS.on(
+    "again",
+    "(say|repeat) that [again|once more]",
+    "what did you [just] say",
+    "repeat it",
+    "say (it|this) again",
+    "what was that [again]",
+    "(come again|pardon|pardon me|say again|once more|one more time|repeat)",
+    "i (did not|didn't|couldn't) (hear|understand|catch|get) (you|that|it)",
+    share=2.5,
+)
+def say_again(request: Request) -> SkillAnswer:
     """Repeats the last answer."""
     return SkillAnswer(request.state.last_answer or "I have not said anything yet.")
 
 
-def sample_limit(rng: random.Random) -> str:
-    """A number to count to."""
-    return spell_number(rng.choice([3, 5, 5, 7, 8, 10, 10, 10, 12, 15, 20, 20, 25, 30, 50, 100]))
-
-
-def sample_text(rng: random.Random) -> str:
-    """A sentence for the responder to repeat."""
-    return rng.choice(SENTENCES)
-
-
-SENTENCES = (
-    "the sky is blue", "the quick brown fox jumps over the lazy dog", "she sells sea shells by the sea shore",
-    "i am a robot", "good morning everybody", "the weather is nice today", "this is a test", "hello world",
-    "all is well that ends well", "how much wood would a woodchuck chuck", "red lorry yellow lorry", "i love music",
-    "the early bird catches the worm", "practice makes perfect", "time flies like an arrow",
-    "we are the champions", "the train leaves at nine", "one small step for man",
-    "peter piper picked a peck", "my dog likes to swim",
-)  # fmt: skip
-COUNT_LIMIT = SlotKind("limit", SPOKEN_NUMBER.pattern, SPOKEN_NUMBER.parse, sample_limit)
-STEPS = {"ones": 1, "twos": 2, "threes": 3, "fours": 4, "fives": 5, "tens": 10, "twenties": 20}
-STEP = SlotKind(
-    "step",
-    f"(?:{'|'.join(STEPS)}) ",
-    lambda words: Fraction(STEPS[words]),
-    lambda rng: rng.choice(["twos", "threes", "fives", "tens"]),
+@SKILLS.on(
+    "repeat",
+    "(repeat|say) after me <text>",
+    "say (the words|the sentence) <text>",
+    "say <text>",
+    kinds=[TEXT],
+    whole=False,
+    may_end=always,
+    distinct=False,
+    share=4,
 )
-RECITED_TEXT = SlotKind("text", r"(?:\S+ ){1,40}", str, sample_text)
-RANGE = replace(pair_of_numbers("to"), sample=lambda rng: f"{sample_limit(rng)} to {sample_limit(rng)}")
-SKILLS = [
-    Skill(
-        "count",
-        [
-            "[start] count [up] to <end:limit>",
-            "start counting to <end:limit>",
-            "count to <end:limit> by <step>",
-            "count by <step> to <end:limit>",
-        ],
-        answer_count,
-        [COUNT_LIMIT, STEP],
-        share=3,
-    ),
-    Skill("count", ["count [down|backwards|back] from <pair:to>"], answer_count_range, [RANGE]),
-    Skill(
-        "count",
-        ["count (down|backwards|back) from <start:limit>", "count from <start:limit> (down|backwards)"],
-        answer_count_down,
-        [COUNT_LIMIT],
-    ),
-    Skill(
-        "story",
-        [
-            "tell [me] (a|another) [short|long|good] story",
-            "(read|give) me a story",
-            "[do you] know (a story|any stories)",
-            "i want [to hear] a story",
-            "another story",
-        ],
-        answer_story,
-        share=2.5,
-    ),
-    Skill(
-        "joke",
-        [
-            "tell [me] (a|another) [good|funny] joke",
-            "(make me laugh|say something funny)",
-            "[do you] know (a joke|any jokes)",
-            "another joke",
-            "give me a joke",
-        ],
-        answer_joke,
-        share=2.5,
-    ),
-    Skill(
-        "again",
-        [
-            "(say|repeat) that [again|once more]",
-            "what did you [just] say",
-            "repeat it",
-            "say (it|this) again",
-            "what was that [again]",
-            "(come again|pardon|pardon me|say again|once more|one more time|repeat)",
-            "i (did not|didn't|couldn't) (hear|understand|catch|get) (you|that|it)",
-            "(say|repeat) (your|the) last (answer|sentence)",
-        ],
-        answer_again,
-        share=2.5,
-    ),
-    Skill(
-        "repeat",
-        ["repeat after me <text>", "say after me <text>", "say (the words|the sentence) <text>", "say <text>"],
-        answer_repeat,
-        [RECITED_TEXT],
-        whole=False,
-        may_end=always,
-        distinct=False,
-        share=4,
-    ),
-]
+def repeat(request: Request) -> SkillAnswer:
+    """Repeats the user's sentence."""
+    return SkillAnswer(sentence(request.slot("text", str)))
+
+
+@SKILLS.on(
+    "spell",
+    "spell [the word] <word>",
+    "how do (you|i|we) spell [the word] <word>",
+    "how is [the word] <word> spelled",
+    kinds=[WORD],
+    distinct=False,
+    share=3,
+)
+def spell(request: Request) -> SkillAnswer:
+    """Says, for example, "Giraffe is spelled G, I, R, A, F, F, E"."""
+    words = request.slot("word", str)
+    letters = ", ".join(_MARKS.get(char, char.upper()) for char in words if char != " ")
+    return SkillAnswer(f"{words[0].upper()}{words[1:]} is spelled {letters}.")

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from voice.responder.language.grammar import SlotKind, Template
 from voice.responder.state import State, Timer
@@ -20,13 +20,11 @@ class Request:
         slots: slot name to value; a missing optional slot has no entry.
         state: the call so far.
         now: local time.
-        rng: random numbers.
     """
 
     slots: Mapping[str, object]
     state: State
     now: datetime
-    rng: random.Random
 
     def get(self, name: str, kind: type[T]) -> T | None:
         """The slot's value, or None if the user left it out.
@@ -70,6 +68,11 @@ class SkillAnswer:
     ends_call: bool = False
 
 
+Answer = Callable[[Request], SkillAnswer | None]
+"""Answers a request; returns None if the skill does not apply to it after all."""
+A = TypeVar("A", bound=Answer)
+
+
 def never(_slots: Mapping[str, object]) -> bool:
     """For skills without open text at the end, and where more words must follow."""
     return False
@@ -87,10 +90,11 @@ class Skill:
     Parameters:
         intent: the name of what its requests want; several skills may share one.
         templates: what users say; see `grammar`.
-        answer: returns None if the skill does not apply to the request after all.
+        answer: answers its requests.
         kinds: the kinds of its templates' slots.
         whole: whether a match is a whole request; False if more may follow (open text, a missing part, a lead-in).
         distinct: whether a match after stray words can be trusted.
+        last: whether it is tried only when no other skill and no tool has an answer, and no language model follows.
         awaited: if set, the skill matches only when the last answer asked for this.
         share: its share of the generated sentences, relative to 1 for an ordinary skill.
         fill: draws words for slots that must fit together in a generated sentence; other slots are drawn one by one.
@@ -99,10 +103,11 @@ class Skill:
 
     intent: str
     templates: Sequence[str]
-    answer: Callable[[Request], SkillAnswer | None]
+    answer: Answer
     kinds: Sequence[SlotKind] = ()
     whole: bool = True
     distinct: bool = True
+    last: bool = False
     awaited: str | None = None
     share: float = 1.0
     fill: Callable[[random.Random], Mapping[str, str]] | None = None
@@ -118,6 +123,18 @@ class Skill:
         return [Template.compile(text, kinds) for text in self.templates]
 
 
-def says(*texts: str, ends_call: bool = False) -> Callable[[Request], SkillAnswer]:
-    """An answer function that says one of `texts`, chosen at random."""
-    return lambda request: SkillAnswer(request.rng.choice(texts), ends_call=ends_call)
+class Skills(list[Skill]):
+    """The skills of one subject. If two of them match the same words, the earlier one wins."""
+
+    def on(self, intent: str, *templates: str, **options: Any) -> Callable[[A], A]:
+        """Decorate the function that answers what `templates` say; for `options` see `Skill`."""
+
+        def learn(answer: A) -> A:
+            self.append(Skill(intent, templates, answer, **options))
+            return answer
+
+        return learn
+
+    def say(self, text: str, to: str, *templates: str, ends_call: bool = False, **options: Any) -> None:
+        """Answer what `templates` say with the same text always; `to` is their intent."""
+        self.append(Skill(to, templates, lambda request: SkillAnswer(text, ends_call=ends_call), **options))

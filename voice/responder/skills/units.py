@@ -1,9 +1,10 @@
 """Converts units: "how many feet are in a mile", "convert ten miles to kilometers"."""
 
-from voice.responder.language.amounts import AMOUNT, UNIT, Amount, sample_pair, say_amount
-from voice.responder.language.measures import BY_NAME, Unit, to_unit
-from voice.responder.language.phrasing import sentence
-from voice.responder.skills.skill import Request, Skill, SkillAnswer
+from voice.language.english.phrasing import sentence
+from voice.responder.language.amounts import AMOUNT, BY_NAME, UNIT, Amount, Unit, sample_pair, say_amount, to_unit
+from voice.responder.skills.skill import Request, SkillAnswer, Skills
+
+SKILLS = Skills()
 
 
 def resolve(start: Unit, end: Unit) -> tuple[Unit, Unit]:
@@ -16,63 +17,51 @@ def resolve(start: Unit, end: Unit) -> tuple[Unit, Unit]:
     return start, end
 
 
-def answer_conversion(request: Request) -> SkillAnswer:
+def mismatch(start: Unit, end: Unit) -> SkillAnswer:
+    """Says why one unit cannot be converted to the other."""
+    reason = f"one measures {start.quantity}, the other {end.quantity}"
+    return SkillAnswer(f"I can't convert {start.plural} to {end.plural}: {reason}.")
+
+
+@SKILLS.on(
+    "units",
+    "(convert|change|turn) <amount> (to|into|in) <end:unit>",
+    "(what is|how much is|how many is) <amount> (in|to|into|as) <end:unit>",
+    "<amount> (to|in|into) <end:unit>",
+    "how (long|far|heavy|hot|fast|big|tall|high|cold|warm) is <amount> in <end:unit>",
+    "how much is <amount> converted to <end:unit>",
+    "(what|how much|how many) <amount> (is|are) (in|to) <end:unit>",
+    kinds=[UNIT, AMOUNT],
+    share=8,
+    fill=sample_pair,
+)
+def convert(request: Request) -> SkillAnswer:
     """Says, for example, "10 miles is 16.09 kilometers"."""
     amount, end = request.slot("amount", Amount), request.slot("end", Unit)
     start, end = resolve(amount.unit, end)
     if start.quantity != end.quantity:
-        return SkillAnswer(mismatch(start, end))
-    return SkillAnswer(
-        sentence(f"{say_amount(amount.value, start)} is {say_amount(to_unit(amount.value, start, end), end)}")
-    )
+        return mismatch(start, end)
+    result = say_amount(to_unit(amount.value, start, end), end)
+    return SkillAnswer(sentence(f"{say_amount(amount.value, start)} is {result}"))
 
 
-def answer_content(request: Request) -> SkillAnswer:
+@SKILLS.on(
+    "units",
+    "how many <end:unit> (is|are|are there|is there|there are|there is) in <amount>",
+    "how many <end:unit> in <amount>",
+    "how many <end:unit> (does|do) <amount> have",
+    "how many <end:unit> (is|are|make|makes|make up) <amount>",
+    "what is the number of <end:unit> in <amount>",
+    kinds=[UNIT, AMOUNT],
+    share=8,
+    fill=sample_pair,
+)
+def count_units(request: Request) -> SkillAnswer:
     """Says, for example, "There are 5280 feet in a mile"."""
     amount, end = request.slot("amount", Amount), request.slot("end", Unit)
     start, end = resolve(amount.unit, end)
-    if start.quantity != end.quantity:
-        return SkillAnswer(mismatch(start, end))
-    if start.quantity == "temperature":
-        return answer_conversion(request)
+    if start.quantity != end.quantity or start.quantity == "temperature":
+        return convert(request)
     result = say_amount(to_unit(amount.value, start, end), end)
     whole = amount.said or say_amount(amount.value, start)
     return SkillAnswer(f"There {'is' if result.startswith('1 ') else 'are'} {result} in {whole}.")
-
-
-def mismatch(start: Unit, end: Unit) -> str:
-    """Says why one unit cannot be converted to the other."""
-    return f"I can't convert {start.plural} to {end.plural}: one measures {start.quantity}, the other {end.quantity}."
-
-
-SKILLS = [
-    Skill(
-        "units",
-        [
-            "how many <end:unit> (is|are|are there|is there|there are|there is) in <amount>",
-            "how many <end:unit> in <amount>",
-            "how many <end:unit> (does|do) <amount> have",
-            "how many <end:unit> (is|are|make|makes|make up) <amount>",
-            "what is the number of <end:unit> in <amount>",
-        ],
-        answer_content,
-        [UNIT, AMOUNT],
-        share=8,
-        fill=sample_pair,
-    ),
-    Skill(
-        "units",
-        [
-            "(convert|change|turn) <amount> (to|into|in) <end:unit>",
-            "(what is|how much is|how many is) <amount> (in|to|into|as) <end:unit>",
-            "<amount> (to|in|into) <end:unit>",
-            "how (long|far|heavy|hot|fast|big|tall|high|cold|warm) is <amount> in <end:unit>",
-            "how much is <amount> converted to <end:unit>",
-            "(what|how much|how many) <amount> (is|are) (in|to) <end:unit>",
-        ],
-        answer_conversion,
-        [UNIT, AMOUNT],
-        share=8,
-        fill=sample_pair,
-    ),
-]

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from anyascii import anyascii
 
-from voice.tts.reading import addresses, amounts, german, times, words
+from voice.language.english import reading as english
+from voice.language.english.reading.amounts import anglicised
+from voice.language.german import reading as german
+from voice.language.reading import Rule
 from voice.tts.reading.plain import plain
-from voice.tts.reading.rule import Rule
 
 _FOREIGN = Rule(
     r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\ufb1d-\ufdff\ufe70-\ufefc\U00020000-\U0003ffff]+",
@@ -19,13 +21,7 @@ _FOREIGN = Rule(
     inside=True,
 )
 """Words in other alphabets, which a voice would spell or call "Chinese letter"."""
-RULES: Mapping[str, Sequence[Rule]] = {
-    "en": (
-        *addresses.RULES, *times.RULES, *words.ABBREVIATED, *amounts.RULES, *addresses.CODES, *amounts.INSIDE,
-        *words.SYMBOLS, _FOREIGN,
-    ),
-    "de": (*german.RULES, _FOREIGN),
-}  # fmt: skip
+RULES: Mapping[str, Sequence[Rule]] = {"en": (*english.RULES, _FOREIGN), "de": (*german.RULES, _FOREIGN)}
 """By language, in order of preference, where several begin at the same character."""
 _WORD = re.compile(r"\S+")
 _SPACES = re.compile(r"\s+")
@@ -56,7 +52,7 @@ def read_aloud(text: str, *, language: str | None = "en") -> list[SpokenWord]:
     spans = [(found.start(), found.end()) for found in _WORD.finditer(text)]
     said = [""] * len(spans)
     of_char = _owners(spans, len(text))
-    for start, end, spoken in _pieces(amounts.anglicised(read.text) if language == "en" else read.text, rules):
+    for start, end, spoken in _pieces(anglicised(read.text) if language == "en" else read.text, rules):
         _share(spoken, list(dict.fromkeys(of_char[read.origins[at]] for at in range(start, end))), said)
     said = [_tidy(spoken) if rules else spoken.strip() for spoken in said]
     for at, spoken in enumerate(said):

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords, alternatives, words_of
 from voice.turns.barge_in.likeness import likeness
 from voice.turns.evidence import ANSWERS
 from voice.turns.words.agent_question import Asked
-from voice.turns.words.english import ENGLISH
 from voice.turns.words.going_on import answering
 from voice.turns.words.laughter import ends_in_laughter
-from voice.turns.words.turn_words import TurnWords, alternatives, words_of
 
 
 class Meaning(StrEnum):

@@ -30,13 +30,13 @@ from voice.frames import (
     RecogniserFailedFrame,
     SpeechResumedFrame,
 )
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords
 from voice.turns.barge_in.caller_level import CallerLevel
 from voice.turns.barge_in.decision import Action, BargeInDecision, Rules
 from voice.turns.barge_in.meaning import Meaning, meaning_of
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import TurnWords
 
 AT_ONCE = 0.5
 """Seconds of an answer within which speech silences it at once: a caller who speaks so soon may not have finished."""

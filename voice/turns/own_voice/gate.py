@@ -19,11 +19,11 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voice.frames import NothingHeardFrame, OwnVoiceFrame
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords
 from voice.turns.own_voice.hearing import Hearing
 from voice.turns.own_voice.spoken_words import SpokenWords
-from voice.turns.words.english import ENGLISH
 from voice.turns.words.laughter import without_laughter
-from voice.turns.words.turn_words import TurnWords
 
 
 class SpokenWordsTap(FrameProcessor):

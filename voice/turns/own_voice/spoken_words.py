@@ -17,8 +17,8 @@ from itertools import pairwise
 from num2words import num2words
 
 from voice.language import Language
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import TurnWords
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords
 
 OWN = 0.6
 """The share of the heard letters that must be in words of the agent."""

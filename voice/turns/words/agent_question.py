@@ -3,9 +3,9 @@
 import re
 from typing import Literal
 
-from voice.language.phrases import PHRASES
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import QuestionPatterns, TurnWords
+from voice.language.by_language import PHRASES
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import QuestionPatterns, TurnWords
 
 Asked = Literal["yes_no", "offer", "number", "spelling", "short", "open"]
 """What kind of answer the agent waits for.

@@ -2,8 +2,8 @@
 
 import re
 
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import TurnWords
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords
 
 _WORD = re.compile(r"[a-z'äöüß]+|\d")
 

@@ -3,10 +3,10 @@
 import re
 from functools import cache
 
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import LeadIn, TurnWords, alternatives, words_of
 from voice.turns.words.agent_question import Asked
-from voice.turns.words.english import ENGLISH
 from voice.turns.words.lead_in import lead_in
-from voice.turns.words.turn_words import LeadIn, TurnWords, alternatives, words_of
 
 
 def means_go_on(text: str, language: TurnWords = ENGLISH) -> bool:

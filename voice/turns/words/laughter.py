@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import TurnWords, alternatives, words_of
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import TurnWords, alternatives, words_of
 
 REPEATED = 3
 """How often the same word in a row is laughter, which recognisers spell as words, too ("love love love")."""

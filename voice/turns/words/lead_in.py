@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
-from voice.turns.words.english import ENGLISH
-from voice.turns.words.turn_words import LeadIn, TurnWords, alternatives, words_of
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import LeadIn, TurnWords, alternatives, words_of
 
 _OPEN_END = re.compile(r"(?:[,;:–—-]|\.\.\.|…)\s*$")
 

@@ -13,7 +13,7 @@ NOW = datetime(2026, 11, 20, 16, 10, tzinfo=UTC)
 
 
 def say(*texts: str, tools: tuple[OfferedTool, ...] = ()) -> str:
-    return ConversationScript(1).answer([Message("user", text) for text in texts], tools, now=NOW).text
+    return ConversationScript().answer([Message("user", text) for text in texts], tools, now=NOW).text
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,6 @@ def say(*texts: str, tools: tuple[OfferedTool, ...] = ()) -> str:
         "what is seven times eight",
         "who is the president",
         "spell giraffe",
-        "flip a coin",
         "set a timer for ten seconds",
         "what can you do",
         "",
@@ -56,30 +55,29 @@ def test_earlier_messages_count() -> None:
     assert say("remember that my car is on level three", "hello", "where is my car") == "Your car is on level three."
 
 
-def test_random_answers_repeat_when_a_conversation_is_replayed() -> None:
-    flips = say("flip a coin", "roll a die", "flip a coin")
-    assert all(say("flip a coin", "roll a die", "flip a coin") == flips for _ in range(5))
+def test_a_story_is_long_enough_to_interrupt() -> None:
+    assert say("please tell me a story").count(".") >= 5
 
 
 def test_a_kept_conversation_gives_the_same_answer_as_a_replayed_one() -> None:
     texts = [
-        "flip a coin",
+        "hello",
         "remember that my car is red",
-        "roll a die",
-        "tell me a joke",
-        "flip a coin",
+        "who is the president",
+        "what time is it",
+        "what do you remember",
         "say that again",
     ]
-    growing = ConversationScript(1)
+    growing = ConversationScript()
     for count in range(1, len(texts) + 1):
         messages = [Message("user", text) for text in texts[:count]]
-        assert growing.answer(messages, (), now=NOW) == ConversationScript(1).answer(messages, (), now=NOW)
+        assert growing.answer(messages, (), now=NOW) == ConversationScript().answer(messages, (), now=NOW)
     other = [Message("user", text) for text in [*texts[:4], "what do you remember"]]
     assert "car is red" in growing.answer(other, (), now=NOW).text
 
 
 def test_a_timer_runs_from_the_request_that_set_it() -> None:
-    script = ConversationScript(1)
+    script = ConversationScript()
     messages = [Message("user", "set a timer for ten minutes"), Message("user", "hello")]
     script.answer(messages, (), now=NOW)
     left = Message("user", "how long is left on the timer")
@@ -87,7 +85,7 @@ def test_a_timer_runs_from_the_request_that_set_it() -> None:
 
 
 def test_a_conversation_without_a_user_message_gets_a_greeting() -> None:
-    assert "Hello" in ConversationScript(1).answer([Message("system", "Greet the caller.")], (), now=NOW).text
+    assert "Hello" in ConversationScript().answer([Message("system", "Greet the caller.")], (), now=NOW).text
 
 
 @pytest.mark.parametrize(
@@ -104,11 +102,11 @@ def test_a_conversation_without_a_user_message_gets_a_greeting() -> None:
 def test_a_tool_call_has_arguments_that_fit_the_schema(
     schema: dict[str, object], said: str, arguments: dict[str, object]
 ) -> None:
-    called = ConversationScript(1).answer([Message("user", said)], [OfferedTool("get_weather", schema)], now=NOW)
+    called = ConversationScript().answer([Message("user", said)], [OfferedTool("get_weather", schema)], now=NOW)
     assert called.tool == "get_weather"
     assert json.loads(called.text) == arguments
 
 
 @pytest.mark.parametrize("name", ["", "-", "1", "get"])
 def test_a_tool_whose_name_cannot_be_spoken_is_never_called(name: str) -> None:
-    assert ConversationScript(1).answer([Message("user", "hello")], [OfferedTool(name)], now=NOW).tool is None
+    assert ConversationScript().answer([Message("user", "hello")], [OfferedTool(name)], now=NOW).tool is None

@@ -23,12 +23,12 @@ def instructed(*texts: str, role: str = "system") -> list[Message]:
 
 
 def reviewing(*messages: Message) -> str:
-    return ConversationScript(seed=1).answer([*PRODUCT, *messages], (), now=NOW).text
+    return ConversationScript().answer([*PRODUCT, *messages], (), now=NOW).text
 
 
 def rest(heard: str, *, role: str = "system") -> str:
     conversation = [Message("user", "count to five"), Message("assistant", heard), Message(role, GO_ON_FROM_ANSWER)]
-    return ConversationScript(1).answer(conversation, (OfferedTool("order_status"),), now=NOW).text
+    return ConversationScript().answer(conversation, (OfferedTool("order_status"),), now=NOW).text
 
 
 @pytest.mark.parametrize("role", ["system", "user"])
@@ -49,7 +49,7 @@ def test_every_fifth_opening_claims_something_and_the_others_may_be_said() -> No
 
 
 def test_an_answer_goes_on_from_its_opening_and_takes_a_wrong_one_back() -> None:
-    script = ConversationScript(1)
+    script = ConversationScript()
     asked = Message("user", "convert ten miles to kilometers")
     opening = script.answer([asked, Message("system", OPEN)], (), now=NOW).text
     assert opening == "About miles, let me see."
@@ -84,7 +84,7 @@ def test_a_mistake_is_in_the_first_number(text: str, wrong: str) -> None:
 
 @pytest.mark.parametrize("role", ["system", "user"])
 def test_it_goes_on_after_what_was_heard(role: str) -> None:
-    whole = ConversationScript(1).answer([Message("user", "count to five")], (), now=NOW).text
+    whole = ConversationScript().answer([Message("user", "count to five")], (), now=NOW).text
     heard, left = whole[: whole.index("3")], whole[whole.index("3") :]
     assert left == "3, 4, 5."
     assert rest(heard, role=role) == left

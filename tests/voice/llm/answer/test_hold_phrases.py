@@ -1,7 +1,7 @@
 import pytest
 
 from voice.errors import ConfigurationError
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.hold_phrases import HoldPhrases, check_phrase
 
 

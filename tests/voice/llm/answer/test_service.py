@@ -21,7 +21,7 @@ from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import AnswerTextFrame, HoldPhraseFrame, LLMFailureFrame
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.service import BudgetedLLMService

@@ -9,7 +9,7 @@ from pipecat.frames.frames import FunctionCallResultFrame, LLMTextFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import HoldPhraseFrame
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.opening.opening import GO_ON, OPEN
 from voice.llm.policy import Policy, make_policy
 from voice.llm.tools import describe, irreversible, is_irreversible

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.pulled import use_pulled
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.local.chat_template import Message
 from voice.llm.local.engine import Usage
 from voice.llm.local.own_model import OwnModel

@@ -7,9 +7,9 @@ import pytest
 from latency.record.json_form import from_json, to_json
 from latency.record.requests import AnswerPart
 from latency.record.turn import ServerTurn
+from voice.language.german.turns import GERMAN
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.long_answers.part import Part, Piece, speaking_seconds
-from voice.turns.words.german import GERMAN
 from voice.turns.words.going_on import means_go_on, was_asked
 
 SENTENCES = [f"This is sentence {name} of a long answer." for name in ("one", "two", "three", "four", "five", "six")]

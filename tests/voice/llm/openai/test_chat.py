@@ -24,7 +24,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from tests.pipelines import openai_server
 from voice.frames import LLMFailureFrame, RequestsFrame
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client, warm_up
 from voice.llm.policy import make_policy

@@ -3,7 +3,7 @@
 import pytest
 
 from voice.frames import AnswerTextFrame
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.clauses import has_words
 from voice.llm.answer.hold_phrases import check_phrase
 from voice.llm.opening.repair import Repair

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.language.phrases import ENGLISH
+from voice.language.english.phrases import ENGLISH
 from voice.llm.tools import Tool, Traits, describe, slow
 from voice.llm.tools import running as running_tools
 from voice.llm.tools.running import AGAIN, AT_ONCE, RunningTools

@@ -29,7 +29,8 @@ def talk(*heard: str) -> list[str]:
          "do you remember when my flight is", "Your flight is on monday."),
         ("remember to buy milk", "I will remember to buy milk.",
          "what did i ask you to remember", "You asked me to remember to buy milk."),
-        ("my name is anna", "Nice to meet you, Anna.", "what is my name", "Your name is Anna."),
+        ("remember that my name is anna", "I will remember that your name is anna.",
+         "what is my name", "Your name is anna."),
     ],
 )  # fmt: skip
 def test_a_fact_is_recalled_as_it_was_said(fact: str, confirmed: str, asked: str, recalled: str) -> None:
@@ -62,12 +63,8 @@ def test_a_question_about_something_else_is_not_answered_from_memory() -> None:
     assert "language model" in answer
 
 
-def test_facts_are_forgotten_one_by_one_and_all_at_once() -> None:
-    answers = talk(
-        "remember that my car is on level three", "remember that my dog is called rex", "forget my car",
-        "where is my car", "what is my dog called", "forget everything", "what do you remember",
-    )  # fmt: skip
-    assert answers[2:] == [
-        "Okay, I have forgotten that.", "You have not told me about your car.", "Your dog is called rex.",
+def test_all_facts_are_forgotten_at_once() -> None:
+    answers = talk("remember that my dog is called rex", "forget everything", "what do you remember")
+    assert answers[1:] == [
         "Okay, I have forgotten everything.", "You have not asked me to remember anything yet.",
     ]  # fmt: skip

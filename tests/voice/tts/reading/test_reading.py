@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from voice.language import Language
-from voice.language.abbreviations import dot_ends
+from voice.language.sentence_ends import dot_ends
 from voice.llm.answer.clauses import LONGEST, ClauseSplitter
 from voice.tts.piper.voice import Voice, embedded_voice
 from voice.tts.reading.reading import read_aloud, speech

@@ -3,14 +3,14 @@
 import pytest
 
 from voice.conversation.farewell import is_farewell
+from voice.language.german.turns import GERMAN
+from voice.language.turn_words import LeadIn
 from voice.llm.answer.clauses import ClauseSplitter, sentences
 from voice.turns.barge_in.meaning import Meaning, meaning_of
 from voice.turns.own_voice.spoken_words import SpokenWords, plain_words
 from voice.turns.words.agent_question import Asked, asked
 from voice.turns.words.dictation import symbols_at_end
-from voice.turns.words.german import GERMAN
 from voice.turns.words.lead_in import lead_in
-from voice.turns.words.turn_words import LeadIn
 
 
 @pytest.mark.parametrize(

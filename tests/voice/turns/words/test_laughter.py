@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.words.german import GERMAN
+from voice.language.german.turns import GERMAN
 from voice.turns.words.laughter import is_laughter, without_laughter
 
 

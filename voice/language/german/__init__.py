@@ -1,0 +1,1 @@
+"""Everything that German adds: its phrases, abbreviations, turn words and reading rules."""

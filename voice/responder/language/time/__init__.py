@@ -1,1 +1,0 @@
-"""Times of day, days, durations and time zones in words."""

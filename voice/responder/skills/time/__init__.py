@@ -1,1 +1,0 @@
-"""Skills about time: clocks, the calendar, timers, alarms and reminders."""

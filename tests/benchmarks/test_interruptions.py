@@ -29,18 +29,17 @@ from pipelines.engines.sphinx import _domain_sentences, _edition
 from tests.make_samples import synthesise
 from tests.voice.turns.barge_in.test_start import Voice
 from voice.asr.sphinx.language_model import build_language_model
-from voice.asr.sphinx.overlap.search import OverlapSearch
-from voice.asr.sphinx.worker import Recognition, load_decoder
-from voice.asr.sphinx.worker_protocol import (
+from voice.asr.sphinx.messages import (
     Audio,
     Command,
     FinishUtterance,
     Partial,
     Peeked,
     PeekUtterance,
-    Reset,
     StartUtterance,
 )
+from voice.asr.sphinx.overlap import OverlapSearch
+from voice.asr.sphinx.worker import Recognition, load_decoder
 from voice.client.sound.pcm import RATE, Pcm
 from voice.frames import EagerHintFrame, NothingHeardFrame, OverlapEvidenceFrame, SpeechResumedFrame
 from voice.responder.beginnings import is_beginning
@@ -189,7 +188,7 @@ class Answer:
 async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Path) -> None:
     model = build_language_model(lambda: _domain_sentences(()), edition=_edition(source_digest(), ()), cache=tmp_path)
     decoder = load_decoder(model.path)
-    recognition = Recognition(decoder, "", 0.0, OverlapSearch(decoder))
+    overlap = OverlapSearch(decoder)
     models = TurnModels(smart_turn=False)
     found: dict[str, list[Answer]] = defaultdict(list)
     for voice in VOICES:
@@ -199,7 +198,9 @@ async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Pa
         said += [("backchannels", phones, True) for phones in HUMS]
         for number, (kind, text, is_phones) in enumerate(said):
             # The recogniser has heard the caller before.
-            for command in (Reset(), StartUtterance(1), Audio(known), FinishUtterance(1)):
+            decoder.reinit_feat()
+            recognition = Recognition(decoder, overlap)
+            for command in (StartUtterance(1), Audio(known), FinishUtterance(1)):
                 recognition.carry_out(command)
             answer = Answer(models, recognition)
             await answer.hear(audible(synthesise(text, voice=voice, is_phones=is_phones)), number)

@@ -146,7 +146,7 @@ class WhisperRecogniser:
     @property
     def gives_partials(self) -> bool:
         """Whether it decodes unfinished speech: it is set to, and a pass is short enough."""
-        from voice.asr.pace import LONGEST_PASS
+        from voice.asr.whisper.model import LONGEST_PASS
 
         return self._asr.streaming and self._whisper is not None and self._whisper.pass_seconds <= LONGEST_PASS
 

@@ -107,7 +107,7 @@ def read_command(line: bytes) -> Command:
     """The command in a line.
 
     Raises:
-        msgspec.DecodeError: it is no command.
+        msgspec.DecodeError, UnicodeError: it is no command.
     """
     return _COMMANDS.decode(line)
 
@@ -116,6 +116,6 @@ def read_reply(line: bytes) -> Reply:
     """The reply in a line.
 
     Raises:
-        msgspec.DecodeError: it is no reply.
+        msgspec.DecodeError, UnicodeError: it is no reply.
     """
     return _REPLIES.decode(line)

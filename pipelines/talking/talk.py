@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,8 @@ from latency.record.run_writer import RunWriter, new_folder
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import check_server, server_for
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
-from pipelines.talking.keys import SwapKeys, TalkKeys, single_keys
+from pipelines.talking.keys import SwapKeys, TalkKeys
+from pipelines.talking.terminal import own_stderr, single_keys
 from pipelines.talking.transcript import Transcript
 from pipelines.talking.turns import Latencies, latency_of
 from voice.client.call.connection import AGENT_ENDED
@@ -168,24 +168,3 @@ def require_sound(input: Device, output: Device) -> None:
             raise ComponentError(f"This machine has no {kind}; connect one, or replay a recording with `voice replay`.")
     choose(devices, input, "microphone")
     choose(devices, output, "loudspeaker")
-
-
-@contextlib.contextmanager
-def own_stderr() -> Iterator[None]:
-    """PortAudio and ALSA write there in the middle of what is shown, also from threads; they report errors besides.
-
-    Processes that were started before keep their standard error.
-    """
-    sys.stderr.flush()
-    before, kept = sys.stderr, os.dup(2)
-    with open(kept, "w", encoding=getattr(before, "encoding", None) or "utf-8", errors="replace", buffering=1) as ours:  # noqa: PTH123
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 2)
-        os.close(nothing)
-        sys.stderr = ours
-        try:
-            yield
-        finally:
-            sys.stderr = before
-            ours.flush()
-            os.dup2(kept, 2)

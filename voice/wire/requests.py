@@ -175,4 +175,4 @@ def _name(value: Any) -> str | None:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+    return tuple(str(one) for one in value) if isinstance(value, list | tuple) else ()

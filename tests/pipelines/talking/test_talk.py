@@ -7,7 +7,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
 import sys
 import termios
 import time
@@ -319,23 +318,3 @@ async def test_without_a_terminal_no_keys_are_read_and_nothing_fails(talking) ->
         assert talk.line_wise
         talk.process.send_signal(signal.SIGINT)
         assert await talk.ended() == 0
-
-
-ROOT = Path(__file__).resolve().parents[3]
-CODE = """
-import os, subprocess, sys
-from pipelines.talking.talk import own_stderr
-
-before = subprocess.Popen("read line; echo child >&2", shell=True, stdin=subprocess.PIPE)
-with own_stderr():
-    os.write(2, b"a library\\n")
-    print("the call", file=sys.stderr)
-    before.communicate(b"now\\n")
-os.write(2, b"a library afterwards\\n")
-print("the report", file=sys.stderr)
-"""
-
-
-def test_only_libraries_are_silenced_and_only_meanwhile() -> None:
-    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines() == ["the call", "child", "a library afterwards", "the report"]

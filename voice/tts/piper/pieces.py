@@ -16,6 +16,7 @@ LONGEST_PIECE = 0.1
 Audio = npt.NDArray[np.float32]
 """Mono samples in [-1, 1]."""
 Samples = npt.NDArray[np.int16]
+Lengths = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,6 @@ class PieceCutter:
             pieces.append(Piece(samples[len(samples) - (last - start) :][: end - start], tuple(words)))
             self._given = end
         return pieces
-
-
-Lengths = npt.NDArray[np.int64]
 
 
 def spoken_runs(

@@ -93,9 +93,9 @@ class Recogniser:
         reply = self.recognition.carry_out(command)
         self.free = max(self.free, at) + time.thread_time() - began
         text = getattr(reply, "text", None)
-        leaning = getattr(reply, "leaning", None)
-        if leaning is not None:
-            self._tell(OverlapEvidenceFrame(nats=leaning))
+        evidence = getattr(reply, "evidence", None)
+        if evidence is not None:
+            self._tell(OverlapEvidenceFrame(nats=evidence))
         if isinstance(reply, Partial):
             self._tell(InterimTranscriptionFrame(reply.text, "", ""))
         elif isinstance(reply, Peeked):

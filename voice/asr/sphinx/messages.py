@@ -19,7 +19,7 @@ class StartUtterance(msgspec.Struct, frozen=True, tag=True):
 
     utterance: int
     over_answer: bool = False
-    """Whether it is said over an answer, so that replies tell what it leans to."""
+    """Whether it is said over an answer, so that replies carry evidence of what it is like."""
 
 
 class Audio(msgspec.Struct, frozen=True, tag=True):
@@ -58,17 +58,17 @@ class Partial(msgspec.Struct, frozen=True, tag=True):
 
     utterance: int
     text: str
-    leaning: float | None = None
+    evidence: float | None = None
     """By how many nats the sound is more like an interruption than like a backchannel, if it began over an answer and
     is still short. Then partial texts are sent even if the same."""
 
 
 class Peeked(msgspec.Struct, frozen=True, tag=True):
-    """The text of all the audio before a `PeekUtterance`, changed or not; `leaning` as in `Partial`."""
+    """The text of all the audio before a `PeekUtterance`, changed or not; `evidence` as in `Partial`."""
 
     utterance: int
     text: str
-    leaning: float | None = None
+    evidence: float | None = None
 
 
 class Final(msgspec.Struct, frozen=True, tag=True):
@@ -80,7 +80,7 @@ class Final(msgspec.Struct, frozen=True, tag=True):
     """Time spent recognising the whole utterance."""
     finish_seconds: float
     """The part of it spent after the end of the audio."""
-    leaning: float | None = None
+    evidence: float | None = None
     """As in `Partial`."""
 
 

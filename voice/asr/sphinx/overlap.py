@@ -150,7 +150,7 @@ class OverlapSearch:
         self._listening.process_raw(pcm)
         self._interrupting.process_raw(pcm)
 
-    def leaning(self) -> float | None:
+    def evidence(self) -> float | None:
         """By how many nats the sound so far is more like an interruption than like a backchannel.
 
         None while no utterance is heard, or too little of it, and where a grammar has no such sound.
@@ -160,7 +160,7 @@ class OverlapSearch:
         return self._difference()
 
     def finish(self) -> float | None:
-        """End the utterance; returns what `leaning` tells of all of it."""
+        """End the utterance; returns what `evidence` tells of all of it."""
         if not self._hears:
             return None
         self._hears = False

@@ -65,7 +65,7 @@ class SphinxSTTService(STTService):
     before the text comes, that text is pushed as a TranscriptionFrame without `finalized`, or not at all if it is
     empty. After an EagerHintFrame it pushes an EagerTranscriptionFrame of the words so far, unless there are none, or
     speech goes on or ends first; the final text may differ. Before the texts of a short sound that begins while the
-    agent speaks it pushes LeaningFrames.
+    agent speaks it pushes OverlapEvidenceFrames.
 
     Args:
         pool: Where workers come from and return to; the service does not close it.
@@ -245,12 +245,12 @@ class SphinxSTTService(STTService):
 
     async def _answer(self, reply: Reply) -> None:
         if isinstance(reply, Partial) and reply.utterance == self._utterances.current:
-            await self._push_leaning(reply.leaning)
+            await self._push_evidence(reply.evidence)
             if reply.text != self._partial:
                 self._partial = reply.text
                 await self._push_text(InterimTranscriptionFrame, reply.text)
         elif isinstance(reply, Peeked) and reply.utterance == self._hinted:
-            await self._push_leaning(reply.leaning)
+            await self._push_evidence(reply.evidence)
             if reply.text:
                 await self._push_text(EagerTranscriptionFrame, reply.text)
         elif isinstance(reply, Final) and self._utterances.is_awaited(reply.utterance):
@@ -264,7 +264,7 @@ class SphinxSTTService(STTService):
             )
             if is_last:
                 self.confirm_finalize()  # type: ignore[no-untyped-call]
-            await self._push_leaning(reply.leaning)
+            await self._push_evidence(reply.evidence)
             if reply.text:
                 await self._push_text(TranscriptionFrame, reply.text)
             elif is_last:
@@ -272,7 +272,7 @@ class SphinxSTTService(STTService):
             if is_last:
                 self._settled.set()
 
-    async def _push_leaning(self, nats: float | None) -> None:
+    async def _push_evidence(self, nats: float | None) -> None:
         if nats is not None:
             await self.push_frame(OverlapEvidenceFrame(nats=nats))
 

@@ -112,7 +112,7 @@ class Recognition:
             case FinishUtterance(utterance) if utterance == self._utterance:
                 return self._finish(utterance)
             case PeekUtterance(utterance) if utterance == self._utterance:
-                return Peeked(utterance, self._hypothesis(), self._overlap.leaning() if self._overlap else None)
+                return Peeked(utterance, self._hypothesis(), self._overlap.evidence() if self._overlap else None)
             case AbandonUtterance(utterance) if utterance == self._utterance:
                 self._stop()
             case _:
@@ -124,18 +124,18 @@ class Recognition:
         self._decoder.process_raw(pcm)
         if self._overlap is not None:
             self._overlap.hear(pcm)
-        text, leaning = self._text, None
+        text, evidence = self._text, None
         if self._passes(PARTIAL_EVERY, pcm):
             text = self._hypothesis()
-            leaning = self._overlap.leaning() if self._overlap else None
+            evidence = self._overlap.evidence() if self._overlap else None
         if self._passes(FOLLOW_EVERY, pcm) and self._bytes >= FOLLOW_FROM * BYTES_PER_SECOND:
             self._follow_mean()
         self._bytes += len(pcm)
         self._spent += time.perf_counter() - start
-        if text == self._text and leaning is None:
+        if text == self._text and evidence is None:
             return None
         self._text = text
-        return Partial(utterance, text, leaning)
+        return Partial(utterance, text, evidence)
 
     def _passes(self, seconds: float, pcm: bytes) -> bool:
         """Whether `pcm` completes another stretch of `seconds` of the utterance."""
@@ -144,11 +144,11 @@ class Recognition:
 
     def _finish(self, utterance: int) -> Final:
         start = time.perf_counter()
-        leaning = self._overlap.finish() if self._overlap else None
+        evidence = self._overlap.finish() if self._overlap else None
         self._stop()
         text = self._hypothesis()
         took = time.perf_counter() - start
-        return Final(utterance, text, self._spent + took, took, leaning)
+        return Final(utterance, text, self._spent + took, took, evidence)
 
     def _stop(self) -> None:
         # Without the second pass this is cheap; the lattice is searched only when the text is read.

@@ -104,12 +104,12 @@ def test_replies_tell_what_a_sound_over_an_answer_is_like(recognition: Recogniti
     *partials, peeked, final = over_answer
     assert isinstance(peeked, Peeked)
     assert isinstance(final, Final)
-    assert peeked.leaning is not None
-    assert final.leaning is not None
-    assert min(peeked.leaning, final.leaning) >= UNKNOWN
-    assert any(isinstance(one, Partial) and one.leaning is not None for one in partials)
+    assert peeked.evidence is not None
+    assert final.evidence is not None
+    assert min(peeked.evidence, final.evidence) >= UNKNOWN
+    assert any(isinstance(one, Partial) and one.evidence is not None for one in partials)
     others = replies(recognition, [start, *audio, PeekUtterance(3), finish])
-    assert [one.leaning for one in others if isinstance(one, Partial | Peeked | Final)] == [None] * len(others)
+    assert [one.evidence for one in others if isinstance(one, Partial | Peeked | Final)] == [None] * len(others)
 
 
 @pytest.mark.parametrize("pcm", [b"", bytes(32000)], ids=["nothing", "silence"])

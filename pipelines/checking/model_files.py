@@ -8,9 +8,8 @@ from pipelines import auto
 from pipelines.engines.piper import VOICES
 from voice.errors import ConfigurationError
 from voice.models import pulling, store
-from voice.models.model import Kind, Model
 from voice.models.pulling import Source, say
-from voice.models.table import MODELS, named
+from voice.models.table import MODELS, Kind, Model, named
 
 
 def list_models() -> list[str]:

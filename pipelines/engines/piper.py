@@ -67,8 +67,6 @@ class Piper(TtsTable):
                 f'tts.voice = "{self.voice}" reads {NAMES[language]} as if it were {NAMES.get(spoken, spoken)}; '
                 f'a {NAMES[language]} voice is tts.voice = "{usual}"'
             )
-        if language != "en" and self.normalise:
-            return f"tts.normalise knows English only: the voice reads {NAMES[language]} figures, dates and addresses"
         return None
 
     def synthesiser(self) -> Synthesiser:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -59,17 +60,8 @@ class Whisper(AsrTable):
 
     def try_out(self) -> str:
         """Load the weights and have them hear a second of silence."""
-        from voice.asr.whisper.model import SharedWhisper
-
         weights = self.weights()
-        model = SharedWhisper.load(
-            weights.path,
-            name=weights.name,
-            device=weights.device,
-            compute_type=weights.compute_type,
-            language=None,
-            model_class=weights.model_class,
-        )
+        model = self.load(weights, language=None)
         model.close()
         return (
             f"faster-whisper {weights.name} in {weights.path}: loaded, a pass takes {model.pass_seconds * 1000:.0f} ms"
@@ -105,6 +97,29 @@ class Whisper(AsrTable):
             device=self.device,
             compute_type=self.compute_type,
             model_class=self.model_class(),
+        )
+
+    def load(
+        self, weights: "Weights", *, language: Language | None, decoding: "Decoding | None" = None
+    ) -> "SharedWhisper":
+        """Load the weights and run them once; blocks.
+
+        Args:
+            weights: those of `weights`.
+            language: the language spoken; None to have a multilingual model detect it.
+            decoding: how each pass decodes; None for the usual way.
+        """
+        from voice.asr.whisper.decoding import AUTO
+        from voice.asr.whisper.model import SharedWhisper
+
+        return SharedWhisper.load(
+            weights.path,
+            name=weights.name,
+            device=weights.device,
+            compute_type=weights.compute_type,
+            language=language,
+            decoding=decoding or AUTO,
+            model_class=weights.model_class,
         )
 
     def decoding(self, calibrated: "Decoding | None") -> "Decoding":
@@ -146,7 +161,7 @@ class WhisperRecogniser:
     @property
     def gives_partials(self) -> bool:
         """Whether it decodes unfinished speech: it is set to, and a pass is short enough."""
-        from voice.asr.pace import LONGEST_PASS
+        from voice.asr.whisper.model import LONGEST_PASS
 
         return self._asr.streaming and self._whisper is not None and self._whisper.pass_seconds <= LONGEST_PASS
 
@@ -160,8 +175,8 @@ class WhisperRecogniser:
         # The engine's own threads are as patient as the one that loads it.
         loader = ThreadPoolExecutor(1, initializer=lower_thread_priority)
         try:
-            loading = asyncio.get_running_loop().run_in_executor(loader, self._load, weights, self._decoding)
-            self._whisper = await loading
+            load = partial(self._asr.load, weights, language=self._language, decoding=self._decoding)
+            self._whisper = await asyncio.get_running_loop().run_in_executor(loader, load)
         finally:
             loader.shutdown(wait=False)
 
@@ -187,16 +202,3 @@ class WhisperRecogniser:
         found = kept(weights, folder=user_cache())
         self._why = found.why if found else "not calibrated"
         return self._asr.decoding(found.chosen if found else None)
-
-    def _load(self, weights: "Weights", decoding: "Decoding") -> "SharedWhisper":
-        from voice.asr.whisper.model import SharedWhisper
-
-        return SharedWhisper.load(
-            weights.path,
-            name=weights.name,
-            device=weights.device,
-            compute_type=weights.compute_type,
-            language=self._language,
-            decoding=decoding,
-            model_class=weights.model_class,
-        )

@@ -1,99 +1,158 @@
-"""Reads single keys from a terminal, without Enter, on a running event loop, and restores the terminal afterwards."""
+"""The keys of `voice talk`: the microphone's, and those that choose another language model or speed."""
 
 import asyncio
-import contextlib
-import os
-import signal
-import sys
-import termios
-import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-_ESCAPE = b"\x1b"
+from voice.client.sound.device_line import DeviceLine
+from voice.wire.messages import ClientMessage
+from voice.wire.requests import Reply, SwapRequest, SwapState
+
+INTERRUPT = "i"
+MARK = "x"
+MUTE = "m"
+TALK = " "
 
 
-@contextlib.contextmanager
-def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iterator[bool]:
-    """Pass on each key as it is typed, without echo; Ctrl-C and Ctrl-Z work as usual. Needs a running event loop.
-
-    Yields whether keys are read: not if the input is not a terminal, or belongs to another job.
+class TalkKeys:
+    """Handles keys while a call is under way.
 
     Args:
-        on_key: called on the event loop with one character; keys that send several (arrows) are ignored.
-        fd: the terminal; standard input by default.
+        line: the microphone and the loudspeaker.
+        say: shows one line.
+        interrupt: makes the agent stop speaking.
+        mark: marks the latest turn as a bad one, or takes that back.
+        others: handles the other keys.
+        push_to_talk: whether the microphone is off until the space bar is pressed, and again after the next press: a
+            terminal does not say when a key is released.
     """
-    fd = _standard_input() if fd is None else fd
-    if fd is None or not os.isatty(fd) or _in_background(fd):
-        yield False
-        return
-    loop = asyncio.get_running_loop()
 
-    def read() -> None:
-        try:
-            typed = os.read(fd, 64)
-        except OSError:
-            typed = b""
-        if not typed:
-            # The terminal is gone; it would be reported as readable for ever.
-            loop.remove_reader(fd)
-        elif not typed.startswith(_ESCAPE):
-            for key in typed.decode(errors="ignore"):
-                on_key(key)
+    def __init__(
+        self,
+        line: DeviceLine,
+        *,
+        say: Callable[[str], None],
+        interrupt: Callable[[], object],
+        mark: Callable[[], None],
+        others: Callable[[str], None],
+        push_to_talk: bool = False,
+    ) -> None:
+        self._line, self._say, self._push_to_talk = line, say, push_to_talk
+        self._interrupt, self._mark, self._others = interrupt, mark, others
+        line.muted = push_to_talk
 
-    def suspend() -> None:
-        # Not every shell restores its own modes when a job stops.
-        _set_mode(fd, found)
-        loop.remove_signal_handler(signal.SIGTSTP)
-        signal.raise_signal(signal.SIGTSTP)
-        # The job has been continued.
-        loop.add_signal_handler(signal.SIGTSTP, suspend)
+    @property
+    def help(self) -> str:
+        """What the keys do that every call has."""
+        microphone = "space talk / stop talking" if self._push_to_talk else f"{MUTE} mute"
+        return f"{microphone} · {INTERRUPT} interrupt · {MARK} mark a bad turn"
 
-    def resume() -> None:
-        # The shell sets its own modes while we are stopped.
-        _set_mode(fd, None)
-
-    found = termios.tcgetattr(fd)
-    # The parent may have made us unstoppable on purpose.
-    stoppable = signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL
-    try:
-        # Before setting our mode: a stop in between would leave the shell with it.
-        loop.add_signal_handler(signal.SIGCONT, resume)
-        if stoppable:
-            loop.add_signal_handler(signal.SIGTSTP, suspend)
-        _set_mode(fd, None)
-        loop.add_reader(fd, read)
-        yield True
-    finally:
-        if stoppable:
-            loop.remove_signal_handler(signal.SIGTSTP)
-        loop.remove_signal_handler(signal.SIGCONT)
-        loop.remove_reader(fd)
-        _set_mode(fd, found)
-
-
-def _set_mode(fd: int, mode: list[object] | None) -> None:
-    """Set these attributes, or the mode for single keys. TCSANOW, because Ctrl-S may be holding the output."""
-    # This would stop a job in the background, whose shell has already set the terminal.
-    if _in_background(fd):
-        return
-    # A terminal whose window has been closed has no mode.
-    with contextlib.suppress(termios.error):
-        if mode is None:
-            tty.setcbreak(fd, termios.TCSANOW)
+    def press(self, key: str) -> None:
+        """A key was typed."""
+        if key.lower() == MUTE or (key == TALK and self._push_to_talk):
+            self._line.muted = not self._line.muted
+            self._say("the microphone is off" if self._line.muted else "the microphone is on")
+        elif key.lower() == INTERRUPT:
+            self._interrupt()
+        elif key.lower() == MARK:
+            self._mark()
         else:
-            termios.tcsetattr(fd, termios.TCSANOW, mode)  # type: ignore[arg-type]  # as tcgetattr returned it
+            self._others(key)
 
 
-def _standard_input() -> int | None:
-    try:
-        return sys.stdin.fileno()
-    except (AttributeError, OSError, ValueError):  # None, not a file, or closed
-        return None
+_NOW = SwapRequest()
+SWAP_KEYS: dict[str, tuple[str, SwapRequest]] = {
+    "l": ("large only", SwapRequest(tier="large")),
+    "f": ("fast only", SwapRequest(tier="fast")),
+    "a": ("adaptive", SwapRequest(policy="adaptive")),
+    "r": ("race", SwapRequest(policy="race")),
+    "b": ("fallback", SwapRequest(policy="fallback")),
+    "?": ("now", _NOW),
+}
+"""Each key's label and its request."""
+SPEED, FAST = "s", "↯"
+"""The key that changes the large model's speed, and how its fast one is shown."""
+UNANSWERED = 3.0
+"""Seconds after which a server that has not answered a request is assumed not to know it."""
+NOT_KNOWN = "No answer from the server: it has no language models to choose from."
 
 
-def _in_background(fd: int) -> bool:
-    """Whether another job has the terminal: reading or setting it would stop us."""
-    try:
-        return os.tcgetpgrp(fd) != os.getpgrp()
-    except OSError:  # not our controlling terminal
-        return False
+class SwapKeys:
+    """Sends the requests and shows their outcome. Each call has one, on its event loop.
+
+    Args:
+        send: sends a request to the server.
+        say: shows one line.
+    """
+
+    def __init__(self, send: Callable[[SwapRequest], ClientMessage], say: Callable[[str], None]) -> None:
+        self.active = False
+        """Whether keys are read from the terminal."""
+        self.several = False
+        """Whether the server has reported more than one tier."""
+        self._send = send
+        self._say = say
+        self._speed: str | None = None
+        self._first: ClientMessage | None = None
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def open(self) -> None:
+        """The call begins: ask which tiers there are. Nothing is shown if the server does not answer."""
+        self._first = self._send(_NOW)
+
+    def press(self, key: str) -> None:
+        """A key was typed; keys without a meaning are ignored."""
+        if key.lower() == SPEED:
+            request = SwapRequest(speed="standard" if self._speed == "fast" else "fast")
+        elif meaning := SWAP_KEYS.get(key.lower()):
+            request = meaning[1]
+        else:
+            return
+        asked = self._send(request)
+        loop = asyncio.get_running_loop()
+        self._timers[asked.id] = loop.call_later(UNANSWERED, self._give_up, asked)
+
+    def answered(self, asked: ClientMessage, reply: Reply) -> None:
+        """The server has carried out a request."""
+        if not isinstance(reply, SwapState):
+            return
+        self._settle(asked)
+        self.several, self._speed = len(reply.tiers) > 1, reply.speed
+        if asked == self._first:
+            if self.several and self.active:
+                self._say(" · ".join(f"{key} {name}" for key, (name, _) in SWAP_KEYS.items()))
+            if reply.speed and self.active:
+                other = "usual" if reply.speed == "fast" else f"fast {FAST}"
+                self._say(f"{SPEED} the {'large ' if self.several else ''}model at its {other} speed")
+            return
+        but = f"; but {reply.overridden}" if reply.overridden else ""
+        self._say(f"{'now in use' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}{but}")
+
+    def refused(self, asked: ClientMessage, reason: str) -> None:
+        """The server has refused a request."""
+        if isinstance(asked.request, SwapRequest):
+            self._settle(asked)
+            if asked != self._first:
+                self._say(reason)
+
+    def close(self) -> None:
+        """The call is over; stop waiting for answers."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _give_up(self, asked: ClientMessage) -> None:
+        self._settle(asked)
+        self._say(NOT_KNOWN)
+
+    def _settle(self, asked: ClientMessage) -> None:
+        if timer := self._timers.pop(asked.id, None):
+            timer.cancel()
+
+
+def _described(state: SwapState) -> str:
+    fast = f" at fast speed {FAST}" if state.speed == "fast" else ""
+    if state.tier is None:
+        return f"{state.policy}{fast and f', the large model{fast}'}"
+    # The speed is the large tier's.
+    fast = fast if state.tier != "fast" else ""
+    return f"{state.tier} only{fast}" if state.policy == "single" else f"{state.policy}, {state.tier} only{fast}"

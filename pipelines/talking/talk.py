@@ -19,12 +19,10 @@ from latency.record.run_writer import RunWriter, new_folder
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import check_server, server_for
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
-from pipelines.talking.keys import single_keys
-from pipelines.talking.latencies import Latencies, latency_of
-from pipelines.talking.own_stderr import own_stderr
-from pipelines.talking.swap_keys import SwapKeys
-from pipelines.talking.talk_keys import TalkKeys
+from pipelines.talking.keys import SwapKeys, TalkKeys
+from pipelines.talking.terminal import own_stderr, single_keys
 from pipelines.talking.transcript import Transcript
+from pipelines.talking.turns import Latencies, latency_of
 from voice.client.call.connection import AGENT_ENDED
 from voice.client.call.session import CallSession
 from voice.client.caller.live_turns import with_live_turns

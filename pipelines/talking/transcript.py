@@ -11,12 +11,9 @@ from rich.text import Text
 from latency.budget import CARD_DRIFT_ALLOWED
 from latency.record.marks import Mark
 from latency.record.turn import ServerTurn
-from pipelines.talking.answer_line import AnswerLine
-from pipelines.talking.answered_by import answered_by
-from pipelines.talking.bad_turns import BadTurns
-from pipelines.talking.latencies import Latencies
-from pipelines.talking.swap_keys import SwapKeys
-from pipelines.talking.turn_line import turn_line
+from pipelines.talking.keys import SwapKeys
+from pipelines.talking.lines import AnswerLine, answered_by, turn_line
+from pipelines.talking.turns import BadTurns, Latencies
 from voice.client.call.listener import CallListener
 from voice.client.sound.device_line import DeviceLine
 from voice.wire.messages import ClientMessage

@@ -29,18 +29,17 @@ from pipelines.engines.sphinx import _domain_sentences, _edition
 from tests.make_samples import synthesise
 from tests.voice.turns.barge_in.test_start import Voice
 from voice.asr.sphinx.language_model import build_language_model
-from voice.asr.sphinx.overlap.search import OverlapSearch
-from voice.asr.sphinx.worker import Recognition, load_decoder
-from voice.asr.sphinx.worker_protocol import (
+from voice.asr.sphinx.messages import (
     Audio,
     Command,
     FinishUtterance,
     Partial,
     Peeked,
     PeekUtterance,
-    Reset,
     StartUtterance,
 )
+from voice.asr.sphinx.overlap import OverlapSearch
+from voice.asr.sphinx.worker import Recognition, load_decoder
 from voice.client.sound.pcm import RATE, Pcm
 from voice.frames import EagerHintFrame, NothingHeardFrame, OverlapEvidenceFrame, SpeechResumedFrame
 from voice.responder.matching import is_whole_request
@@ -93,9 +92,9 @@ class Recogniser:
         reply = self.recognition.carry_out(command)
         self.free = max(self.free, at) + time.thread_time() - began
         text = getattr(reply, "text", None)
-        leaning = getattr(reply, "leaning", None)
-        if leaning is not None:
-            self._tell(OverlapEvidenceFrame(nats=leaning))
+        evidence = getattr(reply, "evidence", None)
+        if evidence is not None:
+            self._tell(OverlapEvidenceFrame(nats=evidence))
         if isinstance(reply, Partial):
             self._tell(InterimTranscriptionFrame(reply.text, "", ""))
         elif isinstance(reply, Peeked):
@@ -188,7 +187,7 @@ class Answer:
 async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Path) -> None:
     model = build_language_model(lambda: _domain_sentences(()), edition=_edition(edition(), ()), cache=tmp_path)
     decoder = load_decoder(model.path)
-    recognition = Recognition(decoder, "", 0.0, OverlapSearch(decoder))
+    overlap = OverlapSearch(decoder)
     models = TurnModels(smart_turn=False)
     found: dict[str, list[Answer]] = defaultdict(list)
     for voice in VOICES:
@@ -198,7 +197,9 @@ async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Pa
         said += [("backchannels", phones, True) for phones in HUMS]
         for number, (kind, text, is_phones) in enumerate(said):
             # The recogniser has heard the caller before.
-            for command in (Reset(), StartUtterance(1), Audio(known), FinishUtterance(1)):
+            decoder.reinit_feat()
+            recognition = Recognition(decoder, overlap)
+            for command in (StartUtterance(1), Audio(known), FinishUtterance(1)):
                 recognition.carry_out(command)
             answer = Answer(models, recognition)
             await answer.hear(audible(synthesise(text, voice=voice, is_phones=is_phones)), number)

@@ -130,10 +130,11 @@ def _put(owner: Any, name: str, what: Any) -> Mend:
 
 def _recogniser(failure: Failure, call: Broken) -> Mend:
     service = call.part(SphinxSTTService)
-    pool, worker = service._worker._pool, service._worker._worker
+    pool, worker = service._pool, service._worker
+    assert worker is not None
     match failure:
         case "garbage":
-            worker._process.replies.feed_data(b"\xff" * 64)
+            worker._replies.feed_data(b"\xff" * 64)
             return lambda: None
         case "hangs":
             os.kill(worker.pid, signal.SIGSTOP)
@@ -148,7 +149,7 @@ def _recogniser(failure: Failure, call: Broken) -> Mend:
                 raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
             mend = _put(pool, "_load", refuse)
-            for idle in pool._idle:
+            for idle in list(pool._all):
                 idle.kill()
             worker.kill()
             return mend

@@ -20,8 +20,7 @@ from pipelines.lab.simulator.messages import read_request as read_messages
 from pipelines.lab.simulator.responses import read_create
 from tests.latency.conversations import HEADER, SESSION, first_turn, unanswered_turn
 from voice.client.fixtures.audio_file import read_audio
-from voice.client.fixtures.fixture import load_fixtures
-from voice.client.fixtures.labels import parse_labels
+from voice.client.fixtures.fixture import load_fixtures, parse_labels
 from voice.errors import ConfigurationError, FixtureError, WireError
 from voice.llm.catalog.catalog import read_catalog
 from voice.server.transport import StrictSerializer

@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from voice.errors import ConfigurationError
-from voice.models.model import HubSource, Model, ModelFile, SourceError
-from voice.models.table import VOICES
+from voice.models.table import VOICES, HubSource, Model, ModelFile, SourceError
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import ModelInfo, RepoSibling

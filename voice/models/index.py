@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from voice.models.hub import sha256
-from voice.models.model import Model, ModelFile, SourceError, Wheel
+from voice.models.table import Model, ModelFile, SourceError, Wheel
 from voice.redaction import printable, redacted
 
 BLOCK = 1 << 20

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from voice.errors import ComponentError, ConfigurationError
 from voice.models import index, store
 from voice.models.hub import PATIENCE, HubModel
-from voice.models.model import Model, SourceError
+from voice.models.table import Model, SourceError
 from voice.redaction import redacted
 
 Source = Literal["hub", "index"]

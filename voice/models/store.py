@@ -7,8 +7,7 @@ from pathlib import Path
 from voice.cache import user_cache
 from voice.errors import ComponentError
 from voice.models.hub import HubModel, marked_voices, sha256
-from voice.models.model import Kind, Model, ModelFile
-from voice.models.table import MODELS, named
+from voice.models.table import MODELS, Kind, Model, named
 
 
 class DamagedModel(ComponentError):
@@ -27,22 +26,15 @@ def find(name: str) -> Path | None:
 
 def find_model(model: Model) -> Path | None:
     """Where the model is: from the package index, or else in the hub's cache; None if it is not here, or not whole."""
-    folder = index_place(model)
-    if model.wheels and all(_has_size(folder / file.name, file) for file in model.files):
-        return model.place(folder)
+    if _is_whole(model):
+        return model.place(index_place(model))
     found = HubModel(model, model.hub).find() if model.hub else None
     return model.place(found) if found else None
 
 
 def damaged() -> list[str]:
     """Names of the models of which the index's folder is here, but whose files are missing or have another size."""
-    return [
-        model.name
-        for model in MODELS
-        if model.wheels
-        and index_place(model).is_dir()
-        and not all(_has_size(index_place(model) / file.name, file) for file in model.files)
-    ]
+    return [model.name for model in MODELS if model.wheels and index_place(model).is_dir() and not _is_whole(model)]
 
 
 def found(kind: Kind) -> dict[str, Path]:
@@ -79,17 +71,17 @@ def is_from_hub(model: Model, path: Path) -> bool:
 
 def index_place(model: Model) -> Path:
     """The folder for the model's files from the package index."""
-    return _folder() / model.name
+    return user_cache() / "models" / model.name
 
 
 def staging(model: Model) -> Path:
     """The folder for what an unfinished download from the package index has got."""
-    return _folder() / f".{_file_name(model)}"
+    return user_cache() / "models" / f".{_file_name(model)}"
 
 
 def lock(model: Model) -> Path:
     """The file that is locked while a model is pulled or removed."""
-    return _folder() / f".{_file_name(model)}.lock"
+    return user_cache() / "models" / f".{_file_name(model)}.lock"
 
 
 def verify(model: Model, path: Path) -> str:
@@ -156,15 +148,13 @@ def _first_pull(model: Model) -> dict[str, str] | None:
         ) from error
 
 
-def _has_size(path: Path, file: ModelFile) -> bool:
+def _is_whole(model: Model) -> bool:
+    """Whether the folder of the package index has all files of the model, by their sizes."""
+    folder = index_place(model)
     try:
-        return path.stat().st_size == file.size
+        return bool(model.wheels) and all((folder / file.name).stat().st_size == file.size for file in model.files)
     except OSError:
         return False
-
-
-def _folder() -> Path:
-    return user_cache() / "models"
 
 
 def _record(model: Model) -> Path:

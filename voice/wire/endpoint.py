@@ -68,28 +68,24 @@ def with_rate(url: str, rate: int | str) -> str:
         url: where the server takes calls.
         rate: hertz, or `NATIVE`.
     """
-    parts = urlsplit(url)
-    if RATE_PARAMETER in parse_qs(parts.query):
-        return url
-    query = "&".join(filter(None, (parts.query, urlencode({RATE_PARAMETER: rate}))))
-    return urlunsplit(parts._replace(query=query))
+    return _with_parameter(url, RATE_PARAMETER, rate)
 
 
 def with_ducking(url: str) -> str:
     """`url` with the promise that the client's loudspeaker becomes softer when it is told to."""
-    return _with_promise(url, DUCKS_PARAMETER)
+    return _with_parameter(url, DUCKS_PARAMETER, 1)
 
 
 def with_resuming(url: str) -> str:
     """`url` with the promise that the client takes its call up again when its connection breaks."""
-    return _with_promise(url, RESUMES_PARAMETER)
+    return _with_parameter(url, RESUMES_PARAMETER, 1)
 
 
-def _with_promise(url: str, parameter: str) -> str:
+def _with_parameter(url: str, parameter: str, value: int | str) -> str:
     parts = urlsplit(url)
     if parameter in parse_qs(parts.query):
         return url
-    query = "&".join(filter(None, (parts.query, urlencode({parameter: 1}))))
+    query = "&".join(filter(None, (parts.query, urlencode({parameter: value}))))
     return urlunsplit(parts._replace(query=query))
 
 

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from msgspec import Meta, ValidationError, convert, to_builtins
 
 from latency.record.json_form import TurnError
 from latency.record.turn import TurnReport
@@ -87,80 +89,49 @@ class TurnMessage:
         """The data of the `server-message`."""
         return {"type": "turn", **self.report.to_json()}
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "TurnMessage | None":
-        """Read the data of a `server-message`; None when it is about something else.
 
-        Raises:
-            WireError: the report is broken.
-        """
-        if data.get("type") != "turn":
-            return None
-        try:
-            return cls(TurnReport.from_json(data))
-        except TurnError as error:
-            raise WireError(f"The server sent a broken report of a turn: {error}.") from error
+class _ServerData:
+    """A `server-message` whose fields are its JSON."""
+
+    __slots__ = ()
+    type: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The data of the `server-message`."""
+        return {"type": self.type, **to_builtins(self)}
 
 
 @dataclass(frozen=True, slots=True)
-class DuckMessage:
+class DuckMessage(_ServerData):
     """The server asks for a softer loudspeaker, or for the usual one again; an interruption makes it usual, too.
 
     Sent to clients that have said that they do that (`voice.wire.endpoint.DUCKS_PARAMETER`).
     """
 
-    gain: float
-    """0 to 1; 1 is as loud as usual."""
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "DuckMessage | None":
-        """Read the data of a `server-message`; None when it is about something else.
-
-        Raises:
-            WireError: it has no gain.
-        """
-        if data.get("type") != "duck":
-            return None
-        gain = data.get("gain")
-        if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 <= gain <= 1:
-            raise WireError(f"The server sent a duck message whose gain is {gain!r}, not a number from 0 to 1.")
-        return cls(float(gain))
+    type: ClassVar[str] = "duck"
+    gain: Annotated[float, Meta(ge=0, le=1)]
+    """1 is as loud as usual."""
 
 
 @dataclass(frozen=True, slots=True)
-class EndedMessage:
-    """The agent ends the call: the connection that closes next is not broken. Only browsers need to be told.
+class EndedMessage(_ServerData):
+    """The agent ends the call: the connection that closes next is not broken. Only browsers need to be told."""
 
-    Parameters:
-        reason: why, as a clause.
-    """
-
+    type: ClassVar[str] = "ended"
     reason: str
+    """Why, as a clause."""
 
 
 @dataclass(frozen=True, slots=True)
-class ResumeMessage:
+class ResumeMessage(_ServerData):
     """How a call that lost its connection can be taken up again (`voice.wire.resumption`)."""
 
+    type: ClassVar[str] = "resume"
     token: str = field(repr=False)
     within: float
     """Seconds for which the server waits for the client."""
     received: int
     """How many messages of the client the server has received."""
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ResumeMessage | None":
-        """Read the data of a `server-message`; None when it is about something else.
-
-        Raises:
-            WireError: something is missing.
-        """
-        if data.get("type") != "resume":
-            return None
-        token, within, received = (data.get(key) for key in ("token", "within", "received"))
-        if not isinstance(token, str) or not isinstance(within, int | float) or not isinstance(received, int):
-            raise WireError("The server sent a resume message without token, within or received.")
-        return cls(token, float(within), received)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,15 +196,8 @@ def to_rtvi(
             return _envelope("client-message", message.id, data)
         case BotReady():
             return _envelope("bot-ready", id, {"version": RTVI_VERSION})
-        case TurnMessage():
+        case TurnMessage() | DuckMessage() | ResumeMessage() | EndedMessage():
             return _envelope("server-message", id, message.to_json())
-        case EndedMessage():
-            return _envelope("server-message", id, {"type": "ended", "reason": message.reason})
-        case DuckMessage():
-            return _envelope("server-message", id, {"type": "duck", "gain": message.gain})
-        case ResumeMessage():
-            data = {"type": "resume", "token": message.token, "within": message.within, "received": message.received}
-            return _envelope("server-message", id, data)
         case Speaking():
             return _envelope(f"{message.who}-{'started' if message.started else 'stopped'}-speaking", id, {})
 
@@ -267,12 +231,7 @@ def _read(type: str, id: str, data: Mapping[str, Any]) -> ServerMessage:
         case "bot-started-speaking" | "bot-stopped-speaking":
             return Speaking("bot", "started" in type)
         case "server-message":
-            return (
-                TurnMessage.from_json(data)
-                or DuckMessage.from_json(data)
-                or ResumeMessage.from_json(data)
-                or UnknownMessage(type)
-            )
+            return _read_server_data(data) or UnknownMessage(type)
         case "server-response":
             return RequestAnswer(id, read_reply(str(data.get("t")), data.get("d")))
         case "error-response":
@@ -281,6 +240,21 @@ def _read(type: str, id: str, data: Mapping[str, Any]) -> ServerMessage:
             return ServerFailure(str(data.get("error") or data.get("message") or data))
         case _:
             return _read_text(type, data)
+
+
+def _read_server_data(data: Mapping[str, Any]) -> TurnMessage | DuckMessage | ResumeMessage | None:
+    """Read the data of a `server-message`; None when it is about something else."""
+    kind = data.get("type")
+    try:
+        if kind == "turn":
+            return TurnMessage(TurnReport.from_json(data))
+        if kind == DuckMessage.type:
+            return convert(data, DuckMessage)
+        return convert(data, ResumeMessage) if kind == ResumeMessage.type else None
+    except TurnError as error:
+        raise WireError(f"The server sent a broken report of a turn: {error}.") from error
+    except ValidationError as error:
+        raise WireError(f"The server sent a broken {kind} message: {error}.") from error
 
 
 def _read_text(type: str, data: Mapping[str, Any]) -> ServerMessage:

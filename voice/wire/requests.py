@@ -7,52 +7,45 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+from msgspec import ValidationError, convert, to_builtins
+
 from voice.errors import WireError
 
 
+class _Data:
+    """A request or an answer whose fields are its JSON."""
+
+    __slots__ = ()
+    topic: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Its data."""
+        data: dict[str, Any] = to_builtins(self)
+        return data
+
+
 @dataclass(frozen=True, slots=True)
-class ClockPing:
+class ClockPing(_Data):
     """Asks for the server's monotonic clock."""
 
     topic: ClassVar[str] = "clock"
     client: Any
     """The client's clock; the answer repeats it as it came."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The request's data."""
-        return {"client": self.client}
-
 
 @dataclass(frozen=True, slots=True)
-class ClockPong:
+class ClockPong(_Data):
     """Answers a `ClockPing`."""
 
     topic: ClassVar[str] = "clock"
-    client: Any
     server: float
     """The server's monotonic clock when it answered, seconds."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The answer's data."""
-        return {"client": self.client, "server": self.server}
-
-    @classmethod
-    def from_json(cls, data: Any) -> "ClockPong":
-        """Read an answer.
-
-        Raises:
-            WireError: it lacks the server's clock.
-        """
-        server = data.get("server") if isinstance(data, Mapping) else None
-        if not isinstance(server, int | float):
-            raise WireError(
-                "The server answered a clock ping without its clock; is it another version of this project?"
-            )
-        return cls(client=data.get("client"), server=float(server))
+    client: Any = None
+    """The client's clock, as the ping gave it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapRequest:
+class SwapRequest(_Data):
     """Asks for another policy, for one tier alone, or for another speed of the large one, from the next turn on.
 
     It names none of them to ask what is in force.
@@ -65,9 +58,8 @@ class SwapRequest:
     """"fast" or "standard"."""
 
     def to_json(self) -> dict[str, str]:
-        """The request's data."""
-        named = (("policy", self.policy), ("tier", self.tier), ("speed", self.speed))
-        return {key: name for key, name in named if name is not None}
+        """What it names."""
+        return {key: name for key, name in to_builtins(self).items() if name is not None}
 
     @classmethod
     def from_json(cls, data: Any) -> "SwapRequest":
@@ -92,7 +84,7 @@ class SwapRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwapState:
+class SwapState(_Data):
     """Answers a `SwapRequest`: what is in force from the next turn on, and what could be."""
 
     topic: ClassVar[str] = "llm"
@@ -108,17 +100,6 @@ class SwapState:
     overridden: str | None = None
     """Why another tier answers nevertheless, such as a spending cap that was reached; None when nothing does so."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The answer's data."""
-        return {
-            "policy": self.policy,
-            "tier": self.tier,
-            "tiers": list(self.tiers),
-            "policies": list(self.policies),
-            "speed": self.speed,
-            "overridden": self.overridden,
-        }
-
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "SwapState":
         """Read an answer; what it lacks is None or empty."""
@@ -133,14 +114,10 @@ class SwapState:
 
 
 @dataclass(frozen=True, slots=True)
-class InterruptRequest:
+class InterruptRequest(_Data):
     """Asks the agent to stop speaking, as if the user had said so; the answer has the same topic and no data."""
 
     topic: ClassVar[str] = "interrupt"
-
-    def to_json(self) -> dict[str, Any]:
-        """No data."""
-        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +159,12 @@ def read_reply(topic: str, data: Any) -> Reply:
         WireError: its topic is the clock, but it lacks the server's.
     """
     if topic == ClockPong.topic:
-        return ClockPong.from_json(data)
+        try:
+            return convert(data, ClockPong)
+        except ValidationError as error:
+            raise WireError(
+                "The server answered a clock ping without its clock; is it another version of this project?"
+            ) from error
     if topic == SwapState.topic and isinstance(data, Mapping):
         return SwapState.from_json(data)
     return Custom(topic, data)
@@ -193,4 +175,4 @@ def _name(value: Any) -> str | None:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+    return tuple(str(one) for one in value) if isinstance(value, list | tuple) else ()

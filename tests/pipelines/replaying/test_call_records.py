@@ -12,14 +12,13 @@ from latency.record.session import ClockAlignment, PlayoutSummary
 from latency.record.turn import TurnRecord, TurnReport
 from pipelines.replaying import call_records
 from pipelines.replaying.call_records import session_record
-from voice.client.call.call_result import CallResult, ReportedTurn
-from voice.client.call.pacing import PacingLog
+from voice.client.call.call_result import CallResult, Recorder, ReportedTurn
+from voice.client.call.line import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import Fixture, FixtureTurn
 from voice.client.fixtures.scenario import SendAfter
 from voice.client.playback.bot_utterances import Utterance
 from voice.client.playback.playout import Playout
-from voice.client.playback.recorder import Recorder
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 
 ORIGIN, OFFSET = 300.0, 4000.0

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.pipelines.replaying.test_call_records import call, report, said, server
+from voice.client.call.call_result import Recorder
 from voice.client.caller.live_turns import with_live_turns
 from voice.client.playback.playout import Playout
-from voice.client.playback.recorder import Recorder
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 
 

@@ -26,8 +26,8 @@ from pipelines import Agent
 from pipelines.replaying.call_records import turn_records
 from pipelines.serving.address import Address
 from pipelines.serving.serve import serve_agent
+from voice.asr.sphinx.messages import Final
 from voice.asr.sphinx.service import SphinxSTTService
-from voice.asr.sphinx.worker_protocol import Final
 from voice.client.call.call_result import CallResult
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener

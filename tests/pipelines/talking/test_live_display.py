@@ -11,11 +11,10 @@ from rich.console import Console
 from latency.record.marks import Mark, Marks
 from latency.record.requests import AnswerRecord, RequestRecord
 from latency.record.turn import ServerTurn
-from pipelines.talking.answered_by import answered_by
-from pipelines.talking.latencies import Latencies, latency_of
-from pipelines.talking.talk_keys import TalkKeys
+from pipelines.talking.keys import TalkKeys
+from pipelines.talking.lines import CELLS, answered_by, spans, turn_line
 from pipelines.talking.transcript import Transcript
-from pipelines.talking.turn_line import CELLS, spans, turn_line
+from pipelines.talking.turns import Latencies, latency_of
 from voice.client.sound.device_line import DeviceLine
 
 MARKS = Marks(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from voice.models.model import Model, ModelFile, Wheel
+from voice.models.table import Model, ModelFile, Wheel
 
 NAME = "made-up"
 WEIGHTS = bytes(range(256)) * 2000

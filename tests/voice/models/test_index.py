@@ -20,9 +20,8 @@ from voice.errors import ComponentError, ConfigurationError
 from voice.llm.local.gguf_header import read_gguf
 from voice.models import index as index_module
 from voice.models import store
-from voice.models.model import Model
 from voice.models.pulling import pull
-from voice.models.table import named
+from voice.models.table import Model, named
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = """

@@ -1,30 +1,165 @@
-"""Worker processes of the PocketSphinx recogniser, loaded before they are needed."""
+"""Worker processes of the PocketSphinx recogniser: a process for each call, loaded before it is needed."""
 
 import asyncio
-from collections.abc import Coroutine
+import contextlib
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Coroutine, Iterable
+from pathlib import Path
+from typing import Any
 
 from loguru import logger
+from msgspec import DecodeError
 
 from voice.asr.sphinx.language_model import GENERAL, LanguageModel
-from voice.asr.sphinx.process import SphinxWorker, WorkerDied
-from voice.asr.sphinx.worker_protocol import Reset
+from voice.asr.sphinx.messages import Command, Failed, Ready, Reply, encode, read_reply
 from voice.errors import ComponentError
-from voice.priority import is_crowded
+from voice.priority import is_crowded, put_behind
 from voice.queue_waits import QueueWaits
 
-STARTING_AT_ONCE = 2
+LOADING_AT_ONCE = 2
 """How many workers load at once. Loading takes a core for a third of a second; more would starve running calls."""
 
-_LOAD_TIMEOUT = 30.0
-_RESET_TIMEOUT = 5.0
+_LOAD_TIMEOUT, _EXIT_TIMEOUT = 30.0, 2.0
+_UNREAD_LIMIT = 700_000  # bytes a worker may lag behind, 16 s of audio; a worker that lags further has hung
+
+
+class WorkerDied(Exception):
+    """The worker process has ended, or can no longer be used."""
+
+
+class SphinxWorker:
+    """One worker process, made by `spawn`; belongs to one call.
+
+    Args:
+        process: the process, which may still be loading its models; with pipes for input and output.
+    """
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process = process
+        self._commands, self._replies = process.stdin.transport, process.stdout
+        self._has_hung = False
+        self.models = ""
+
+    @classmethod
+    async def spawn(cls, language_model: LanguageModel) -> "SphinxWorker":
+        """Start a process; its models are loaded when `wait_ready` returns.
+
+        Raises:
+            OSError: The system starts no more processes.
+        """
+        model = [str(language_model.path)] if language_model.path else []
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "voice.asr.sphinx.worker",
+            language_model.name,
+            *model,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=_environment(),
+            # Ctrl-C is for this process: it would end a worker that starts and does not ignore it yet. A session of
+            # its own would do too, but Linux shares the processor among sessions, whatever their priority: eight
+            # workers would leave this process, which sends the audio of all calls, a tenth of it.
+            process_group=0,
+        )
+        return cls(process)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs, as far as the event loop knows."""
+        return self._process.returncode is None
+
+    def send(self, commands: Iterable[Command]) -> None:
+        """Send commands; does not wait. A worker that no longer reads has hung and is killed; `receive` says so."""
+        if not self.is_alive or self._commands.is_closing():
+            return
+        if self._commands.get_write_buffer_size() > _UNREAD_LIMIT:
+            self._has_hung = True
+            self.kill()
+            return
+        for command in commands:
+            self._commands.write(encode(command))
+
+    async def receive(self) -> Reply:
+        """The next reply; a cancelled wait loses none.
+
+        Raises:
+            WorkerDied: The process has ended, has failed, or has written something other than replies.
+        """
+        try:
+            line = await self._replies.readline()
+            reply = read_reply(line) if line.endswith(b"\n") else None
+        except (ValueError, DecodeError) as error:  # ValueError: endless
+            raise WorkerDied(
+                f"recogniser process {self.pid} has written something that is no reply: {error}"
+            ) from error
+        if reply is None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_EXIT_TIMEOUT):
+                    await self._process.wait()
+            await self.stop()
+            raise WorkerDied(f"recogniser process {self.pid} {self._end()}")
+        if isinstance(reply, Failed):
+            raise WorkerDied(f"recogniser process {self.pid}: {reply.reason}")
+        return reply
+
+    async def wait_ready(self) -> None:
+        """Wait until the worker has loaded its models.
+
+        Raises:
+            WorkerDied: The worker ended instead.
+        """
+        while not isinstance(reply := await self.receive(), Ready):
+            pass
+        self.models = reply.models
+
+    async def wait_end(self) -> None:
+        """Wait for the end of the process."""
+        await self._process.wait()
+
+    def kill(self) -> None:
+        """Kill the process, if it runs."""
+        if self.is_alive:
+            # Process.kill() first polls the process, and if it has ended, takes its exit status away from the task that
+            # waits for it: how it ended would be lost.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    async def stop(self) -> None:
+        """Kill the process and wait for its end."""
+        self.kill()
+        await self._process.wait()
+
+    def _end(self) -> str:
+        """How the process ended, as a clause about it."""
+        code = self._process.returncode or 0
+        if self._has_hung:
+            return "no longer reads its input"
+        return f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, with the folder of the `voice` package added to PYTHONPATH."""
+    root = str(Path(__file__).resolve().parents[3])
+    path = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{path}" if path else root}
 
 
 class SphinxPool:
     """Keeps `spare` loaded workers ready, so that a call starts without waiting for one to load.
 
-    `acquire` takes a worker and `release` returns it, to be reset and used again; a worker that dies is replaced.
-    While there are more calls than the processor has room for (`is_crowded`), their workers stand behind what sends
-    audio; one that stands behind stays there, and so is not used again.
+    `acquire` takes a worker, and `release` ends it: nothing of a caller is left for the next one. While there are more
+    calls than the processor has room for (`is_crowded`), their workers stand behind what sends audio.
 
     Args:
         language_model: The language model of all workers.
@@ -32,30 +167,23 @@ class SphinxPool:
     """
 
     def __init__(self, *, language_model: LanguageModel = GENERAL, spare: int = 1) -> None:
-        self._language_model = language_model
-        self._spare = spare
+        self.language_model = language_model
+        """The language model of all workers."""
         self.waits = QueueWaits("recognition")
         """How much longer the text of an utterance takes than the work that is left at its end."""
+        self._spare = spare
+        self._spares: deque[asyncio.Task[SphinxWorker]] = deque()
+        """Workers that no call has taken, loading or loaded."""
         self._all: set[SphinxWorker] = set()
-        self._idle: list[SphinxWorker] = []
         self._taken: set[SphinxWorker] = set()
-        self._waiting = 0
-        self._starting = 0
-        self._failure: str | None = None
         self._is_closed = False
-        self._changed = asyncio.Condition()
-        self._start_slots = asyncio.Semaphore(STARTING_AT_ONCE)
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    @property
-    def language_model(self) -> LanguageModel:
-        """The language model of all workers."""
-        return self._language_model
+        self._load_slots = asyncio.Semaphore(LOADING_AT_ONCE)
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
     def idle(self) -> int:
         """How many loaded workers are free."""
-        return len(self._idle)
+        return sum(_loaded(spare) is not None for spare in self._spares)
 
     async def start(self) -> None:
         """Load the spare workers, and return when they are ready.
@@ -63,11 +191,10 @@ class SphinxPool:
         Raises:
             ComponentError: A worker cannot be started.
         """
-        async with self._changed:
-            self._failure = None
-            self._refill()
-            await self._changed.wait_for(lambda: len(self._idle) >= self._spare or self._failure or self._is_closed)
-            self._check()
+        self._refill(self._spare)
+        for loading in list(self._spares):
+            await asyncio.wait([loading])
+            self._result(loading)
 
     async def acquire(self) -> SphinxWorker:
         """Take a loaded worker, which is the caller's own until `release`.
@@ -75,127 +202,109 @@ class SphinxPool:
         Raises:
             ComponentError: A worker cannot be started, or the pool is closed.
         """
-        async with self._changed:
-            self._failure = None
-            self._waiting += 1
-            try:
-                self._refill()
-                await self._changed.wait_for(lambda: self._has_idle() or self._failure or self._is_closed)
-                if self._is_closed or not self._idle:
-                    self._check()
-                worker = self._idle.pop(0)
-                self._taken.add(worker)
-                self._yield_if_crowded()
-            finally:
-                self._waiting -= 1
-            self._refill()
-            return worker
+        self._refill(max(1, self._spare))
+        loading = self._spares.popleft()
+        try:
+            await asyncio.wait([loading])
+        except asyncio.CancelledError:
+            self._spares.appendleft(loading)
+            raise
+        worker = self._result(loading)
+        self._taken.add(worker)
+        if is_crowded(len(self._taken)):
+            for taken in self._taken:
+                if taken.is_alive:
+                    put_behind(taken.pid)
+        self._refill(self._spare)
+        return worker
 
     def release(self, worker: SphinxWorker) -> None:
-        """Return a worker, in any state; does not wait."""
+        """Give back a worker, in any state; does not wait."""
         self._taken.discard(worker)
-        if not self._is_closed:
-            self._spawn(self._take_back(worker), f"release of recogniser {worker.pid}")
+        worker.kill()
 
     async def close(self) -> None:
         """End all processes, including those that were not released."""
         self._is_closed = True
-        async with self._changed:
-            self._changed.notify_all()
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._idle.clear()
+        self._spares.clear()
         await asyncio.gather(*(worker.stop() for worker in self._all))
         self._all.clear()
 
-    def _check(self) -> None:
+    def _refill(self, wanted: int) -> None:
+        """Load as many workers as are missing; forget those that failed or died.
+
+        Raises:
+            ComponentError: The pool is closed.
+        """
+        self._check_open()
+        self._spares = deque(spare for spare in self._spares if not spare.done() or _loaded(spare))
+        while len(self._spares) < wanted:
+            self._spares.append(self._spawn(self._load(), "start of a recogniser"))
+
+    def _check_open(self) -> None:
         if self._is_closed:
             raise ComponentError("The speech recogniser's pool is closed: the server is shutting down.")
-        if self._failure:
-            raise ComponentError(
-                f"The speech recogniser did not start: {self._failure}. Reinstall pocketsphinx, or "
-                "choose another speech recogniser."
-            )
 
-    def _yield_if_crowded(self) -> None:
-        if is_crowded(len(self._taken)):
-            for worker in self._taken:
-                worker.lower_thread_priority()
-
-    def _has_idle(self) -> bool:
-        self._idle = [worker for worker in self._idle if worker.is_alive]
-        return bool(self._idle)
-
-    def _refill(self) -> None:
-        wanted = max(self._spare, self._waiting) - len(self._idle) - self._starting
-        if self._is_closed or self._failure:
-            return
-        for _ in range(wanted):
-            self._starting += 1
-            self._spawn(self._add(), "start of a recogniser")
-
-    async def _add(self) -> None:
-        worker, failure = None, None
+    def _result(self, loading: asyncio.Task[SphinxWorker]) -> SphinxWorker:
+        self._check_open()
         try:
-            async with self._start_slots:
-                if not self._is_closed:
-                    worker = await self._load()
-        except (OSError, WorkerDied, TimeoutError) as error:
-            failure = str(error) or f"it did not load within {_LOAD_TIMEOUT:.0f} s"
-        finally:
-            self._starting -= 1
-        if worker is not None:
-            await self._make_idle(worker)
-            return
-        async with self._changed:
-            self._failure = failure
-            self._changed.notify_all()
+            return loading.result()
+        except (OSError, WorkerDied) as error:
+            raise ComponentError(
+                f"The speech recogniser did not start: {error}. Reinstall pocketsphinx, or choose another speech "
+                "recogniser."
+            ) from error
 
     async def _load(self) -> SphinxWorker:
-        worker = await SphinxWorker.spawn(self._language_model)
-        self._all.add(worker)
-        self._spawn(self._watch(worker), f"watch over recogniser {worker.pid}")
-        try:
-            async with asyncio.timeout(_LOAD_TIMEOUT):
-                await worker.wait_ready()
-        except BaseException:
-            worker.kill()
-            raise
-        logger.debug(f"Recogniser process {worker.pid} is ready: {worker.models}.")
-        return worker
+        async with self._load_slots:
+            worker = await SphinxWorker.spawn(self.language_model)
+            self._all.add(worker)
+            self._spawn(self._watch(worker), f"watch over recogniser {worker.pid}")
+            try:
+                async with asyncio.timeout(_LOAD_TIMEOUT):
+                    await worker.wait_ready()
+            except TimeoutError:
+                worker.kill()
+                raise WorkerDied(f"it did not load within {_LOAD_TIMEOUT:.0f} s") from None
+            except BaseException:
+                worker.kill()
+                raise
+            logger.debug(f"Recogniser process {worker.pid} is ready: {worker.models}.")
+            return worker
 
     async def _watch(self, worker: SphinxWorker) -> None:
-        """Wait for the worker to end, and replace it, even if it was idle."""
+        """Wait for the worker to end, and replace it if it was idle."""
         await worker.wait_end()
         self._all.discard(worker)
         self._taken.discard(worker)
-        if worker in self._idle:
+        if any(spare.done() and _result_of(spare) is worker for spare in self._spares):
             logger.warning(f"Idle recogniser process {worker.pid} has ended; starting another.")
-            self._idle.remove(worker)
-        self._refill()
+            self._refill(self._spare)
 
-    async def _take_back(self, worker: SphinxWorker) -> None:
-        try:
-            worker.send(Reset())
-            async with asyncio.timeout(_RESET_TIMEOUT):
-                await worker.wait_ready()
-        except (WorkerDied, TimeoutError) as error:
-            logger.debug(f"A recogniser is not reused: {str(error) or 'it did not reset in time'}.")
-            worker.kill()
-            return
-        await self._make_idle(worker)
-
-    async def _make_idle(self, worker: SphinxWorker) -> None:
-        if worker.stands_behind or len(self._idle) >= max(self._spare, self._waiting):
-            await worker.stop()
-            return
-        async with self._changed:
-            self._idle.append(worker)
-            self._changed.notify_all()
-
-    def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.debug(f"The {task.get_name()} failed: {error}")
+
+
+def _result_of(loading: asyncio.Task[SphinxWorker]) -> SphinxWorker | None:
+    """The worker, once it has loaded."""
+    if not loading.done() or loading.cancelled() or loading.exception() is not None:
+        return None
+    return loading.result()
+
+
+def _loaded(loading: asyncio.Task[SphinxWorker]) -> SphinxWorker | None:
+    """The worker, once it has loaded and while it runs."""
+    worker = _result_of(loading)
+    return worker if worker is not None and worker.is_alive else None

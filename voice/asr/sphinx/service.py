@@ -26,10 +26,9 @@ from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 
-from voice.asr.sphinx.pool import SphinxPool
-from voice.asr.sphinx.utterance_buffer import Utterances
-from voice.asr.sphinx.worker_lease import WorkerLease
-from voice.asr.sphinx.worker_protocol import SAMPLE_RATE, Final, Partial, Peeked, PeekUtterance, Reply
+from voice.asr.sphinx.messages import SAMPLE_RATE, Command, Final, Partial, Peeked, PeekUtterance, Reply
+from voice.asr.sphinx.pool import SphinxPool, SphinxWorker, WorkerDied
+from voice.asr.sphinx.utterances import Utterances
 from voice.errors import ComponentError, ConfigurationError
 from voice.frames import (
     EagerHintFrame,
@@ -66,7 +65,7 @@ class SphinxSTTService(STTService):
     before the text comes, that text is pushed as a TranscriptionFrame without `finalized`, or not at all if it is
     empty. After an EagerHintFrame it pushes an EagerTranscriptionFrame of the words so far, unless there are none, or
     speech goes on or ends first; the final text may differ. Before the texts of a short sound that begins while the
-    agent speaks it pushes LeaningFrames.
+    agent speaks it pushes OverlapEvidenceFrames.
 
     Args:
         pool: Where workers come from and return to; the service does not close it.
@@ -94,8 +93,10 @@ class SphinxSTTService(STTService):
         )
         self._text_timeout = text_timeout
         self._utterances = Utterances(pre_roll=pre_roll)
-        self._worker = WorkerLease(pool, user=str(self))
-        self._waits = pool.waits
+        self._pool = pool
+        self._worker: SphinxWorker | None = None
+        self._unsent: list[Command] = []
+        """Commands that wait for a worker."""
         self._finished = 0.0
         """When the last utterance ended."""
         self._hinted: int | None = None  # the utterance that has probably ended
@@ -154,7 +155,7 @@ class SphinxSTTService(STTService):
 
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Send audio that belongs to an utterance to the worker; `_listen` pushes the texts when they come."""
-        self._worker.send(self._utterances.hear(audio))
+        self._send(self._utterances.hear(audio))
         yield None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -164,18 +165,18 @@ class SphinxSTTService(STTService):
             self._lost = self._down
             if self._down is None:
                 self._partial = ""
-                self._worker.send(self._utterances.begin(over_answer=self._answer_sounds))
+                self._send(self._utterances.begin(over_answer=self._answer_sounds))
         elif isinstance(frame, VADUserStoppedSpeakingFrame):
             await self._finish()
         elif isinstance(frame, EagerHintFrame) and (spoken := self._utterances.current) is not None:
             self._hinted = spoken
-            self._worker.send([PeekUtterance(spoken)])
+            self._send([PeekUtterance(spoken)])
         elif isinstance(frame, SpeechResumedFrame):
             self._hinted = None
         elif isinstance(frame, BotStartedSpeakingFrame | BotStoppedSpeakingFrame):
             self._answer_sounds = isinstance(frame, BotStartedSpeakingFrame)
         elif isinstance(frame, STTMuteFrame) and frame.mute:
-            self._worker.send(self._utterances.abandon())
+            self._send(self._utterances.abandon())
             self._settled.set()
 
     async def _finish(self) -> None:
@@ -185,7 +186,7 @@ class SphinxSTTService(STTService):
         if spoken is not None:
             self._settled.clear()
             self.request_finalize()  # type: ignore[no-untyped-call]
-            self._worker.send(commands)
+            self._send(commands)
             self._finished = time.monotonic()
             if self._deadline is not None:
                 self._deadline.cancel()
@@ -195,7 +196,7 @@ class SphinxSTTService(STTService):
             await self.push_frame(RecogniserFailedFrame(reason=reason))
 
     def _give_up(self, utterance: int) -> None:
-        if self._utterances.is_awaited(utterance) and self._worker.is_held:
+        if self._utterances.is_awaited(utterance) and self._worker is not None:
             logger.warning(f"{self}: no text {self._text_timeout:.0f} s after the end of speech; its process is killed")
             self._worker.kill()
 
@@ -203,7 +204,7 @@ class SphinxSTTService(STTService):
         """Push the worker's results, and replace the worker whenever it fails."""
         while True:
             try:
-                await self._worker.acquire()
+                worker = await self._pool.acquire()
             except ComponentError as error:
                 if self._down is None:
                     await self.push_error(str(error), exception=error)
@@ -211,8 +212,15 @@ class SphinxSTTService(STTService):
                 await self._fail(self._down)
                 await asyncio.sleep(RETRY_AFTER)
                 continue
-            self._down = None
-            await self._report_death(await self._worker.receive_until_death(self._answer))
+            self._worker, self._down = worker, None
+            worker.send(self._unsent)
+            self._unsent.clear()
+            try:
+                while True:
+                    await self._answer(await worker.receive())
+            except WorkerDied as error:
+                self._release()
+                await self._report_death(str(error))
 
     async def _report_death(self, reason: str) -> None:
         if self._utterances.is_pending:
@@ -232,31 +240,31 @@ class SphinxSTTService(STTService):
 
     def _lose(self) -> None:
         self._utterances.lose()
-        self._worker.forget()
+        self._unsent.clear()
         self._settled.set()
 
     async def _answer(self, reply: Reply) -> None:
         if isinstance(reply, Partial) and reply.utterance == self._utterances.current:
-            await self._push_leaning(reply.leaning)
+            await self._push_evidence(reply.evidence)
             if reply.text != self._partial:
                 self._partial = reply.text
                 await self._push_text(InterimTranscriptionFrame, reply.text)
         elif isinstance(reply, Peeked) and reply.utterance == self._hinted:
-            await self._push_leaning(reply.leaning)
+            await self._push_evidence(reply.evidence)
             if reply.text:
                 await self._push_text(EagerTranscriptionFrame, reply.text)
         elif isinstance(reply, Final) and self._utterances.is_awaited(reply.utterance):
             is_last = self._utterances.answered(reply.utterance)
             now = time.monotonic()
             if is_last:
-                self._waits.note(max(0.0, now - self._finished - reply.finish_seconds), now)
+                self._pool.waits.note(max(0.0, now - self._finished - reply.finish_seconds), now)
             logger.debug(
                 f"{self}: [{reply.text}] after {reply.finish_seconds * 1000:.0f} ms, "
                 f"{reply.decode_seconds:.2f} s of work in total"
             )
             if is_last:
                 self.confirm_finalize()  # type: ignore[no-untyped-call]
-            await self._push_leaning(reply.leaning)
+            await self._push_evidence(reply.evidence)
             if reply.text:
                 await self._push_text(TranscriptionFrame, reply.text)
             elif is_last:
@@ -264,7 +272,7 @@ class SphinxSTTService(STTService):
             if is_last:
                 self._settled.set()
 
-    async def _push_leaning(self, nats: float | None) -> None:
+    async def _push_evidence(self, nats: float | None) -> None:
         if nats is not None:
             await self.push_frame(OverlapEvidenceFrame(nats=nats))
 
@@ -280,6 +288,16 @@ class SphinxSTTService(STTService):
         listening, self._listening = self._listening, None
         if listening is not None:
             await self.cancel_task(listening)
-        if self._worker.is_held:
-            self._worker.release(self._utterances.abandon())
+        self._release()
         self._lose()
+
+    def _send(self, commands: list[Command]) -> None:
+        if self._worker is None:
+            self._unsent += commands
+        else:
+            self._worker.send(commands)
+
+    def _release(self) -> None:
+        if self._worker is not None:
+            self._pool.release(self._worker)
+        self._worker = None

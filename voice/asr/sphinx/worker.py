@@ -1,25 +1,25 @@
 """The worker process: a PocketSphinx decoder between two pipes (`python -m voice.asr.sphinx.worker`).
 
 It is a process of its own because the decoder holds Python's lock while it computes, and because one decoder serves one
-speaker. It uses no event loop, no pipeline and no numpy: it reads commands (`worker_protocol`) from standard input,
+speaker. It uses no event loop, no pipeline and no numpy: it reads commands (`messages`) from standard input,
 replies on standard output, and exits when its input ends.
 """
 
-import argparse
 import contextlib
 import os
 import select
 import signal
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
+from io import FileIO
 from pathlib import Path
 
 import pocketsphinx
 
 from voice.asr.sphinx.cepstral_mean import CepstralMean
-from voice.asr.sphinx.overlap.search import OverlapSearch
-from voice.asr.sphinx.worker_protocol import (
+from voice.asr.sphinx.messages import (
     BYTES_PER_SECOND,
     SAMPLE_RATE,
     AbandonUtterance,
@@ -28,17 +28,16 @@ from voice.asr.sphinx.worker_protocol import (
     Failed,
     Final,
     FinishUtterance,
-    MessageReader,
     Partial,
     Peeked,
     PeekUtterance,
-    ProtocolError,
     Ready,
     Reply,
-    Reset,
     StartUtterance,
     encode,
+    read_command,
 )
+from voice.asr.sphinx.overlap import OverlapSearch
 
 PARTIAL_EVERY = 0.1
 """Seconds of audio between two partial texts."""
@@ -76,19 +75,14 @@ def load_decoder(language_model: Path | None = None) -> pocketsphinx.Decoder:
 
 
 class Recognition:
-    """Carries out commands on a decoder, one utterance at a time.
+    """Carries out the commands of one call on a decoder, one utterance at a time.
 
     Args:
         decoder: recognises the words.
-        models: engine, version and models, for people.
-        load_seconds: how long loading took.
         overlap: tells what sounds over an answer are like; None where nothing does.
     """
 
-    def __init__(
-        self, decoder: pocketsphinx.Decoder, models: str, load_seconds: float, overlap: OverlapSearch | None = None
-    ) -> None:
-        self.ready = Ready(models, load_seconds)
+    def __init__(self, decoder: pocketsphinx.Decoder, overlap: OverlapSearch | None = None) -> None:
         self._decoder, self._overlap = decoder, overlap
         self._mean = CepstralMean()
         self._given = ""  # the mean that was set last, after this many frames of the utterance
@@ -118,17 +112,9 @@ class Recognition:
             case FinishUtterance(utterance) if utterance == self._utterance:
                 return self._finish(utterance)
             case PeekUtterance(utterance) if utterance == self._utterance:
-                return Peeked(utterance, self._hypothesis(), self._overlap.leaning() if self._overlap else None)
+                return Peeked(utterance, self._hypothesis(), self._overlap.evidence() if self._overlap else None)
             case AbandonUtterance(utterance) if utterance == self._utterance:
                 self._stop()
-            case Reset():
-                self._stop()
-                # The mean and the noise that the front end has learnt belong to the last caller.
-                self._mean = CepstralMean()
-                self._decoder.reinit_feat()
-                if self._overlap is not None:
-                    self._overlap.forget_speaker()
-                return self.ready
             case _:
                 pass
         return None
@@ -138,18 +124,18 @@ class Recognition:
         self._decoder.process_raw(pcm)
         if self._overlap is not None:
             self._overlap.hear(pcm)
-        text, leaning = self._text, None
+        text, evidence = self._text, None
         if self._passes(PARTIAL_EVERY, pcm):
             text = self._hypothesis()
-            leaning = self._overlap.leaning() if self._overlap else None
+            evidence = self._overlap.evidence() if self._overlap else None
         if self._passes(FOLLOW_EVERY, pcm) and self._bytes >= FOLLOW_FROM * BYTES_PER_SECOND:
             self._follow_mean()
         self._bytes += len(pcm)
         self._spent += time.perf_counter() - start
-        if text == self._text and leaning is None:
+        if text == self._text and evidence is None:
             return None
         self._text = text
-        return Partial(utterance, text, leaning)
+        return Partial(utterance, text, evidence)
 
     def _passes(self, seconds: float, pcm: bytes) -> bool:
         """Whether `pcm` completes another stretch of `seconds` of the utterance."""
@@ -158,11 +144,11 @@ class Recognition:
 
     def _finish(self, utterance: int) -> Final:
         start = time.perf_counter()
-        leaning = self._overlap.finish() if self._overlap else None
+        evidence = self._overlap.finish() if self._overlap else None
         self._stop()
         text = self._hypothesis()
         took = time.perf_counter() - start
-        return Final(utterance, text, self._spent + took, took, leaning)
+        return Final(utterance, text, self._spent + took, took, evidence)
 
     def _stop(self) -> None:
         # Without the second pass this is cheap; the lattice is searched only when the text is read.
@@ -190,82 +176,58 @@ class Recognition:
         return hypothesis.hypstr if hypothesis else ""
 
 
-def serve(recognition: Recognition, commands: int, replies: int) -> None:
-    """Carry out the commands from one file descriptor and reply on the other, until the first one ends.
+def serve(recognition: Recognition, commands: int, replies: FileIO) -> None:
+    """Carry out the commands from a file descriptor, and reply, until the commands end.
 
     Raises:
-        ProtocolError: Something other than commands arrives.
-        OSError: The replies cannot be written: the service is gone.
+        msgspec.DecodeError: Something other than commands arrives.
+        BrokenPipeError: The service is gone.
     """
-    reader = MessageReader()
-    _write(replies, encode(recognition.ready))
-    while data := _read_waiting(commands):
-        batch = reader.feed(data)
+    for batch in _batches(commands):
         abandoned = {command.utterance for command in batch if isinstance(command, AbandonUtterance)}
         for command in batch:
             if isinstance(command, Audio) and recognition.utterance in abandoned:
                 continue
-            if not isinstance(command, Command):
-                raise ProtocolError(f"A {type(command).__name__} is a reply, not a command.")
             reply = recognition.carry_out(command)
             if reply is not None:
-                _write(replies, encode(reply))
+                replies.write(encode(reply))
 
 
-def _read_waiting(descriptor: int) -> bytes:
-    """Everything that has arrived, at least one byte; empty at the end of the stream."""
-    data = os.read(descriptor, 1 << 16)
-    while data and select.select([descriptor], [], [], 0)[0]:
-        more = os.read(descriptor, 1 << 16)
-        if not more:
-            break
-        data += more
-    return data
+def _batches(descriptor: int) -> Iterator[list[Command]]:
+    """The commands, together with all others that have arrived by then."""
+    rest = b""
+    while data := os.read(descriptor, 1 << 16):
+        while select.select([descriptor], [], [], 0)[0] and (more := os.read(descriptor, 1 << 16)):
+            data += more
+        *lines, rest = (rest + data).split(b"\n")
+        yield [read_command(line) for line in lines]
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
+def main(arguments: Sequence[str]) -> int:
+    """Load the decoder, report it, and serve until standard input ends; returns 1 after a failure.
 
-
-def serve_to_the_end(recognition: Recognition, commands: int, replies: int) -> int:
-    """Like `serve`, but tells the service why the worker fails; returns the exit status, 1 after a failure."""
+    Args:
+        arguments: the name of the language model in reports, and its file, unless it is the general one.
+    """
+    # Ctrl-C ends the service, which ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Only replies may reach the pipe: what libraries print goes to the logs.
+    replies = FileIO(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    name, *paths = arguments
     try:
-        serve(recognition, commands, replies)
-    except BrokenPipeError:
+        decoder = load_decoder(*map(Path, paths))
+        recognition = Recognition(decoder, OverlapSearch(decoder))
+        replies.write(encode(Ready(f"pocketsphinx {version('pocketsphinx')} {name}")))
+        serve(recognition, sys.stdin.fileno(), replies)
+    except BrokenPipeError:  # the service is gone
         return 0
     except Exception as error:  # the service must learn why its worker exits, whatever the error is
-        return _fail(error, replies)
+        with contextlib.suppress(BrokenPipeError):
+            replies.write(encode(Failed(f"{type(error).__name__}: {error}")))
+        return 1
     return 0
 
 
-def _fail(error: Exception, replies: int) -> int:
-    with contextlib.suppress(BrokenPipeError):  # the service is gone, too
-        _write(replies, encode(Failed(f"{type(error).__name__}: {error}")))
-    return 1
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Load the decoder, report it, and serve until standard input ends; returns 1 if the decoder fails."""
-    parser = argparse.ArgumentParser(prog="python -m voice.asr.sphinx.worker", description=__doc__.split("\n")[0])
-    parser.add_argument("--language-model", type=Path, help="a trigram model to use instead of the general English one")
-    parser.add_argument("--name", default="en-us", help="name of the models in reports")
-    arguments = parser.parse_args(argv)
-    # Ctrl-C reaches the whole process group, but the service ends its workers by closing their input.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Only replies may reach the pipe: what libraries print goes to the logs.
-    replies = os.dup(sys.stdout.fileno())
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    start = time.perf_counter()
-    try:
-        decoder = load_decoder(arguments.language_model)
-        overlap = OverlapSearch(decoder)
-        models = f"pocketsphinx {version('pocketsphinx')} {arguments.name}"
-    except Exception as error:  # likewise
-        return _fail(error, replies)
-    recognition = Recognition(decoder, models, time.perf_counter() - start, overlap)
-    return serve_to_the_end(recognition, sys.stdin.fileno(), replies)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

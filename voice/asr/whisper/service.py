@@ -30,10 +30,9 @@ from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 
-from voice.asr.pace import PASSES_AT_FADES
-from voice.asr.segment import Segment, SegmentBuffer
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
-from voice.asr.whisper.model import SharedWhisper
+from voice.asr.whisper.model import PASSES_AT_FADES, SharedWhisper
+from voice.asr.whisper.segment import Segment, SegmentBuffer
 from voice.asr.whisper.utterance import Utterance
 from voice.errors import ConfigurationError
 from voice.frames import (
@@ -110,8 +109,9 @@ class WhisperSTTService(STTService):
         self._in_turn = False
         """Whether the user's turn has begun and is not committed."""
         self._spoken: Utterance | None = None
-        self._awaited: Segment | None = None
-        self._final: asyncio.Task[None] | None = None
+        """The utterance being spoken."""
+        self._awaited: Utterance | None = None
+        """The utterance that has ended, and whose text is still to come."""
         self._listening: set[asyncio.Task[None]] = set()
 
     def can_generate_metrics(self) -> bool:
@@ -149,7 +149,7 @@ class WhisperSTTService(STTService):
         if isinstance(frame, VADUserStartedSpeakingFrame) and not self.is_muted:
             self._withdraw()
             self._buffer.open(goes_on=await self._discard() is not None or self._in_turn)
-            self._spoken = Utterance()
+            self._spoken = Utterance(self._model)
         elif isinstance(frame, UserStartedSpeakingFrame):
             self._in_turn = True
         elif isinstance(frame, UserStoppedSpeakingFrame):
@@ -169,8 +169,8 @@ class WhisperSTTService(STTService):
 
     async def stop(self, frame: EndFrame) -> None:
         """Wait for the utterance that is being decoded."""
-        if self._awaited is not None and self._final is not None:
-            await self._final
+        if self._awaited is not None and self._awaited.delivery is not None:
+            await self._awaited.delivery
         await super().stop(frame)
 
     async def cancel(self, frame: CancelFrame) -> None:
@@ -212,9 +212,7 @@ class WhisperSTTService(STTService):
         if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=PASSES_AT_FADES):
             spoken.fades.begun()
             if spoken.fades.settles:
-                spoken.heard = seconds
-                spoken.settling = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
-                self._follow(self._announce(spoken, spoken.settling), "settling")
+                self._follow(self._announce(spoken, spoken.settle(self._buffer.copy())), "settling")
             else:
                 self._listen(spoken)
 
@@ -226,18 +224,16 @@ class WhisperSTTService(STTService):
 
     def _prepare(self, spoken: Utterance, silence: float) -> None:
         """Speech may have ended: begin the final pass, or take the one that has heard all words already."""
-        if spoken.partial is not None and not self._at_fades:
-            spoken.partial.cancel()
-        if (settled := spoken.hinted(self._buffer.seconds, silence)) is None:
-            spoken.final = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
-            self._follow(self._announce(spoken, spoken.final), "final")
+        if not self._at_fades:
+            spoken.withdraw_partial()
+        if (settled := spoken.take_settled(self._buffer.seconds, silence)) is None:
+            self._follow(self._announce(spoken, spoken.finish(self._buffer.copy())), "final")
         elif settled.done():
             self._follow(self._push_eager(settled.result()), "settled")
 
     def _listen(self, spoken: Utterance) -> None:
         """Start a partial pass, in place of one that has not begun yet."""
-        if spoken.partial is not None:
-            spoken.partial.cancel()
+        spoken.withdraw_partial()
         spoken.heard = self._buffer.seconds
         spoken.partial = self._follow(self._report(self._buffer.copy(), spoken), "partial")
 
@@ -250,10 +246,7 @@ class WhisperSTTService(STTService):
     async def _report(self, segment: Segment, spoken: Utterance) -> None:
         """Run a partial pass and push the utterance's text so far if it changes."""
         before = spoken.hypothesis.text
-        passing = self._model.submit_partial(segment.samples(), prefix=spoken.hypothesis.confirmed)
-        if text := await asyncio.wrap_future(passing):
-            spoken.hypothesis.take(text)
-        text = spoken.hypothesis.text
+        text = await spoken.listen(segment)
         if self._spoken is not spoken or (spoken.final is not None and not self._at_fades):
             return
         if text != before:
@@ -279,10 +272,6 @@ class WhisperSTTService(STTService):
         kind = RevisedEagerTranscriptionFrame if self._buffer.has_earlier else EagerTranscriptionFrame
         await self.push_frame(kind(text, self._user_id, time_now_iso8601(), self._language))
 
-    async def _decode(self, segment: Segment, spoken: Utterance) -> str:
-        passing = self._model.submit(segment.samples(), prefix=spoken.hypothesis.confirmed)
-        return await asyncio.wrap_future(passing)
-
     def _withdraw(self) -> None:
         """Forget the utterance being spoken."""
         if self._spoken is not None:
@@ -291,19 +280,18 @@ class WhisperSTTService(STTService):
 
     def _finish(self, spoken: Utterance) -> None:
         self._spoken = None
-        if spoken.partial is not None:
-            spoken.partial.cancel()
+        spoken.withdraw_partial()
         if (segment := self._buffer.close()) is None:
             return
         if segment.dropped:
             logger.warning(
                 f"{self.name}: an utterance over {LONGEST_UTTERANCE:.0f} s lost its first {segment.dropped:.1f} s"
             )
-        self._expect(segment, spoken)
+        self._expect(spoken, segment)
 
-    def _expect(self, segment: Segment, spoken: Utterance) -> None:
-        self._awaited = segment
-        self._final = self.create_task(self._recognise(segment, spoken), f"utterance_{segment.id}")
+    def _expect(self, utterance: Utterance, segment: Segment) -> None:
+        utterance.segment, self._awaited = segment, utterance
+        utterance.delivery = self.create_task(self._recognise(utterance, segment), "utterance")
 
     async def _part(self) -> None:
         """Hear earlier utterances, whose text is known, no longer together with the latest one."""
@@ -312,36 +300,38 @@ class WhisperSTTService(STTService):
             return
         if self._spoken is not None:
             self._withdraw()
-            self._spoken = Utterance()
+            self._spoken = Utterance(self._model)
         elif (segment := await self._discard()) is not None:
-            self._expect(replace(segment, pcm=segment.pcm[forgotten:]), Utterance())
+            self._expect(Utterance(self._model), replace(segment, pcm=segment.pcm[forgotten:]))
 
     async def _discard(self) -> Segment | None:
         """Discard the result that is awaited; returns its audio."""
-        segment, self._awaited = self._awaited, None
-        if segment is not None and self._final is not None:
-            await self.cancel_task(self._final)
-        return segment
+        awaited, self._awaited = self._awaited, None
+        if awaited is None:
+            return None
+        if awaited.delivery is not None:
+            await self.cancel_task(awaited.delivery)
+        return awaited.segment
 
-    async def _recognise(self, segment: Segment, spoken: Utterance) -> None:
+    async def _recognise(self, utterance: Utterance, segment: Segment) -> None:
         await self.start_processing_metrics()
         try:
-            text = await (spoken.final or self._decode(segment, spoken))
+            text = await utterance.text()
         except Exception as error:
             # The engine raises errors of any type, and the call must survive them.
             logger.exception(f"{self.name}: {self._model.name} failed on {segment.seconds:.1f} s of audio")
-            await self._deliver(segment, RecogniserFailedFrame(reason=f"{self._model.name} failed: {error}"))
+            await self._deliver(utterance, RecogniserFailedFrame(reason=f"{self._model.name} failed: {error}"))
             return
         await self.stop_processing_metrics()
         if text:
             kind = RevisedTranscriptionFrame if self._buffer.has_earlier else TranscriptionFrame
             stamp = time_now_iso8601()
-            await self._deliver(segment, kind(text, self._user_id, stamp, self._language, finalized=True))
+            await self._deliver(utterance, kind(text, self._user_id, stamp, self._language, finalized=True))
         else:
-            await self._deliver(segment, NothingHeardFrame())
+            await self._deliver(utterance, NothingHeardFrame())
 
-    async def _deliver(self, segment: Segment, frame: Frame) -> None:
-        if self._awaited is None or self._awaited.id != segment.id:
+    async def _deliver(self, utterance: Utterance, frame: Frame) -> None:
+        if self._awaited is not utterance:
             return
         # From here on the result counts: an utterance that begins while it is pushed does not take over its audio.
         self._awaited = None

@@ -5,22 +5,58 @@ import contextlib
 import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from voice.client.call.call_result import CallResult, ReportedTurn
-from voice.client.call.clock import PINGS, ClockExchange, aligned
-from voice.client.call.connection import LOST, check_url
+from latency.record.session import ClockAlignment
+from voice.client.call.call_result import CallResult, Recorder, ReportedTurn
+from voice.client.call.connection import LOST, CallConnection, CallOver, check_url
 from voice.client.call.line import Line
-from voice.client.call.link import CallOver, Link
 from voice.client.call.listener import CallListener, LiveEvents
 from voice.client.playback.playout import Playout
-from voice.client.playback.recorder import Recorder
 from voice.errors import CallRefused, ComponentError, WireError
 from voice.wire import framing
 from voice.wire.endpoint import NATIVE
 from voice.wire.framing import AudioPacket, Incoming, Interruption
 from voice.wire.messages import BotReady, ClientMessage, ClientReady, DuckMessage, Refusal, RequestAnswer, TurnMessage
 from voice.wire.requests import ClockPing, ClockPong, Custom, InterruptRequest, SwapRequest
+
+PINGS = 8
+"""Exchanges when the call begins: with fewer, a single delayed one can decide the offset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockExchange:
+    """One ping and its answer; instants are seconds on the client's clock, except `server`."""
+
+    sent: float
+    received: float
+    server: float
+    """The server's clock when it answered."""
+
+    def __post_init__(self) -> None:
+        if self.received < self.sent:
+            raise ValueError("a ping was answered before it was sent")
+
+    @property
+    def rtt(self) -> float:
+        """Round trip, seconds."""
+        return self.received - self.sent
+
+    @property
+    def offset(self) -> float:
+        """Server's clock minus client's in seconds, assuming that both ways took equally long."""
+        return self.server - (self.sent + self.received) / 2
+
+
+def aligned(exchanges: Iterable[ClockExchange]) -> ClockAlignment | None:
+    """The best alignment that the exchanges allow; None when there are none."""
+    known = list(exchanges)
+    if not known:
+        return None
+    best = min(known, key=lambda exchange: exchange.rtt)
+    return ClockAlignment(offset=best.offset, rtt=best.rtt, pings=len(known))
+
 
 READY_WITHIN = 5.0
 """Seconds the server may take from the handshake's first message to `bot-ready`."""
@@ -72,7 +108,7 @@ class CallSession:
         self._closed: str | None = None
         self._silence_asked: list[float] = []
         self._outages: list[tuple[float, float]] = []
-        self._link: Link | None = None
+        self._connection: CallConnection | None = None
 
     async def run(self) -> CallResult:
         """Make the call until the line hangs up or the server closes it; the recording is kept either way.
@@ -83,22 +119,22 @@ class CallSession:
             CallRefused: the server takes no more calls now.
             ComponentError: the server cannot be reached, is not ready in time, or the line's device fails.
         """
-        link = Link(
+        connection = CallConnection(
             self.url,
             sample_rate=self._sample_rate,
             lost=self._connection_lost,
             resumed=self._connected_again,
             clock=self._clock,
         )
-        await link.open()
-        self._link = link
+        await connection.open()
+        self._connection = connection
         try:
-            early = await self._handshake(link)
+            early = await self._handshake(connection)
             self._begin(early)
-            await self._converse(link)
+            await self._converse(connection)
         finally:
             self._line.close()
-            await link.close()
+            await connection.close()
         return self.result()
 
     def send(self, request: SwapRequest | InterruptRequest | Custom) -> ClientMessage:
@@ -124,8 +160,8 @@ class CallSession:
 
     def cut(self) -> None:
         """Break the connection without a word to the server, as a network does; the call goes on with another one."""
-        if self._link is not None:
-            self._link.cut()
+        if self._connection is not None:
+            self._connection.cut()
 
     def heard_after(self, since: float, earliest: float) -> float | None:
         """Seconds from one instant to the first sound of the bot that begins after another one.
@@ -167,14 +203,14 @@ class CallSession:
             recorder=self._recorder,
         )
 
-    async def _handshake(self, link: Link) -> list[Incoming]:
+    async def _handshake(self, connection: CallConnection) -> list[Incoming]:
         """Announce the client and wait until the bot is ready; returns what else arrived meanwhile."""
         early: list[Incoming] = []
         try:
-            await link.send(framing.encode(ClientReady()))
+            await connection.send(framing.encode(ClientReady()))
             async with asyncio.timeout(READY_WITHIN):
                 while True:
-                    incoming = await link.receive()
+                    incoming = await connection.receive()
                     if isinstance(incoming, BotReady):
                         return early
                     early.append(incoming)
@@ -183,8 +219,8 @@ class CallSession:
                 f"{self.url} answered, but its bot was not ready within {READY_WITHIN:g} s; see the server's log."
             ) from None
         except CallOver as over:
-            if link.refused is not None:
-                raise CallRefused(self.url, link.refused) from None
+            if connection.refused is not None:
+                raise CallRefused(self.url, connection.refused) from None
             raise ComponentError(f"{self.url} ended the call before its bot was ready: {over}.") from None
 
     def _begin(self, early: list[Incoming]) -> None:
@@ -195,18 +231,18 @@ class CallSession:
         for incoming in early:
             self._handle(incoming, now)
 
-    async def _converse(self, link: Link) -> None:
-        sender = asyncio.create_task(self._send(link))
-        receiver = asyncio.create_task(self._receive(link))
-        pinger = asyncio.create_task(self._ping(link))
-        poster = asyncio.create_task(self._post(link))
+    async def _converse(self, connection: CallConnection) -> None:
+        sender = asyncio.create_task(self._send(connection))
+        receiver = asyncio.create_task(self._receive(connection))
+        pinger = asyncio.create_task(self._ping(connection))
+        poster = asyncio.create_task(self._post(connection))
         tasks = (sender, receiver, pinger, poster)
         try:
             await asyncio.wait((sender, receiver), return_when=asyncio.FIRST_COMPLETED)
-            if link.over is not None:
+            if connection.over is not None:
                 # The sender noticed the end of the connection first; messages from before it are still to be read.
                 await asyncio.wait((receiver,), timeout=1)
-            elif link.away:
+            elif connection.away:
                 # The line hung up before the server could be reached again.
                 self._closed = LOST
         finally:
@@ -217,7 +253,7 @@ class CallSession:
             if not task.cancelled() and (error := task.exception()):
                 raise error
 
-    async def _send(self, link: Link) -> None:
+    async def _send(self, connection: CallConnection) -> None:
         placed = 0
         async with contextlib.aclosing(self._line.frames()) as frames:
             async for frame in frames:
@@ -226,32 +262,32 @@ class CallSession:
                     self._listener.on_placed(turn)
                 placed = len(self._line.placed)
                 try:
-                    await link.send(framing.encode_audio(frame))
+                    await connection.send(framing.encode_audio(frame))
                 except CallOver:
                     return
 
-    async def _receive(self, link: Link) -> None:
+    async def _receive(self, connection: CallConnection) -> None:
         try:
             while True:
-                self._handle(await link.receive(), self._clock())
+                self._handle(await connection.receive(), self._clock())
         except CallOver as over:
             self._closed = str(over)
         except WireError as error:
             self._closed = str(error)
 
-    async def _ping(self, link: Link) -> None:
+    async def _ping(self, connection: CallConnection) -> None:
         with contextlib.suppress(CallOver):
             for number in itertools.count():
                 now = self._clock()
                 self._pings[str(number)] = now
-                await link.send(framing.encode(ClientMessage(str(number), ClockPing(now))))
+                await connection.send(framing.encode(ClientMessage(str(number), ClockPing(now))))
                 await asyncio.sleep(PING_GAP if number < PINGS else PING_EVERY)
-                link.check(2 * PING_EVERY)
+                connection.check(2 * PING_EVERY)
 
-    async def _post(self, link: Link) -> None:
+    async def _post(self, connection: CallConnection) -> None:
         with contextlib.suppress(CallOver):
             while True:
-                await link.send(await self._outbox.get())
+                await connection.send(await self._outbox.get())
 
     def _connection_lost(self) -> None:
         self._outages.append((self._clock() - self._line.origin, math.inf))

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voice.client.fixtures.fixture import FixtureTurn
-from voice.client.fixtures.labels import Label
+from voice.client.fixtures.fixture import FixtureTurn, Label
 from voice.client.fixtures.scenario import SendAfter
 from voice.client.playback.bot_utterances import JOIN, Utterance
 from voice.client.playback.playout import Playout

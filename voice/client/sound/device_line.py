@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voice.client.call.pacing import PacingLog
+from voice.client.call.line import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.playback.playout import Playout
 from voice.client.sound.echo_canceller import EchoCanceller

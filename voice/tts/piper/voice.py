@@ -19,8 +19,7 @@ from voice.language import Language
 from voice.llm.answer.clauses import has_words, sentences
 from voice.models.store import repair
 from voice.queue_waits import QueueWaits
-from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
-from voice.tts.piper.word_times import spoken_runs, word_ends
+from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of, spoken_runs, word_ends
 from voice.tts.reading.reading import SpokenWord, read_aloud
 from voice.tts.synthesis_thread import SynthesisThread, Urgency, Urgent
 

@@ -8,10 +8,9 @@ import psutil
 import pytest
 
 from tests.voice.asr.sphinx.sphinx_call import workers
-from voice.asr.sphinx.language_model import LanguageModel
-from voice.asr.sphinx.pool import SphinxPool
-from voice.asr.sphinx.process import WorkerDied
-from voice.asr.sphinx.worker_protocol import Audio, Final, FinishUtterance, StartUtterance
+from voice.asr.sphinx.language_model import GENERAL, LanguageModel
+from voice.asr.sphinx.messages import Audio, Final, FinishUtterance, Partial, Reply, StartUtterance
+from voice.asr.sphinx.pool import SphinxPool, SphinxWorker, WorkerDied
 from voice.errors import ComponentError
 from voice.priority import BEHIND
 
@@ -45,39 +44,22 @@ async def test_a_ctrl_c_in_the_terminal_does_not_reach_a_worker_that_is_starting
     await loading
 
 
-async def test_a_released_worker_is_used_again(pool: SphinxPool) -> None:
+async def test_a_released_worker_ends_and_a_spare_one_serves_the_next_call(pool: SphinxPool) -> None:
     await pool.start()
     first = await pool.acquire()
-    first.send(StartUtterance(1))
-    first.send(Audio(bytes(6400)))
+    first.send([StartUtterance(1), Audio(bytes(6400))])
     await until(lambda: pool.idle == 1)
     spare = await pool.acquire()
     await until(lambda: pool.idle == 1)
     pool.release(spare)
     pool.release(first)
-    # Three are loaded and one is kept: the surplus workers are ended when they are released.
     await until(lambda: pool.idle == 1 and len(workers()) == 1)
     last = await pool.acquire()
-    last.send(FinishUtterance(1))
-    last.send(StartUtterance(2))
-    last.send(FinishUtterance(2))
+    assert last.pid not in (first.pid, spare.pid)
+    last.send([FinishUtterance(1), StartUtterance(2), FinishUtterance(2)])
     reply = await last.receive()
     assert isinstance(reply, Final)
     assert reply.utterance == 2
-
-
-async def test_a_released_worker_keeps_nothing_of_the_last_caller(pool: SphinxPool) -> None:
-    worker = await pool.acquire()
-    worker.send(StartUtterance(1))
-    worker.send(FinishUtterance(1))
-    pool.release(worker)
-    await until(lambda: pool.idle == 1)
-    again = await pool.acquire()
-    again.send(StartUtterance(5))
-    again.send(FinishUtterance(5))
-    reply = await again.receive()
-    assert isinstance(reply, Final)
-    assert reply.utterance == 5
 
 
 async def test_several_callers_get_several_workers(pool: SphinxPool) -> None:
@@ -85,7 +67,7 @@ async def test_several_callers_get_several_workers(pool: SphinxPool) -> None:
     assert len({worker.pid for worker in taken}) == 3
 
 
-async def test_in_a_crowd_all_workers_stand_behind_and_are_not_used_again(
+async def test_in_a_crowd_all_workers_stand_behind_and_later_ones_do_not(
     pool: SphinxPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("voice.priority.core_count", lambda: 1)
@@ -117,8 +99,9 @@ async def test_a_worker_that_dies_during_a_call_reports_it_and_is_not_reused(poo
     os.kill(worker.pid, signal.SIGKILL)
     with pytest.raises(WorkerDied, match="signal 9"):
         await worker.receive()
-    with pytest.raises(WorkerDied):
-        worker.send(StartUtterance(1))
+    worker.send([StartUtterance(1)])
+    with pytest.raises(WorkerDied, match="signal 9"):
+        await worker.receive()
     pool.release(worker)
     assert (await pool.acquire()).pid != worker.pid
 
@@ -157,3 +140,88 @@ async def test_a_model_that_cannot_be_loaded_is_an_error_that_says_why(tmp_path:
         await pool.acquire()
     await pool.close()
     assert workers() == set()
+
+
+@pytest.fixture
+async def worker() -> AsyncIterator[SphinxWorker]:
+    async with asyncio.timeout(60):
+        worker = await SphinxWorker.spawn(GENERAL)
+        await worker.wait_ready()
+    yield worker
+    worker.kill()
+    await worker.stop()
+    assert not psutil.pid_exists(worker.pid)
+
+
+async def final(worker: SphinxWorker) -> Reply:
+    while isinstance(reply := await worker.receive(), Partial):
+        pass
+    return reply
+
+
+async def test_a_worker_reports_what_it_has_loaded_and_replies(worker: SphinxWorker) -> None:
+    assert worker.models.startswith("pocketsphinx ")
+    worker.send([StartUtterance(3), Audio(bytes(6400)), FinishUtterance(3)])
+    reply = await final(worker)
+    assert isinstance(reply, Final)
+    assert (reply.utterance, reply.text) == (3, "")
+
+
+async def test_a_worker_shares_the_processor_like_the_process_that_sends_audio(worker: SphinxWorker) -> None:
+    assert psutil.Process(worker.pid).nice() == psutil.Process().nice()
+    # Linux would share the processor among sessions, whatever their priority.
+    assert os.getsid(worker.pid) == os.getsid(0)
+    assert os.getpgid(worker.pid) != os.getpgid(0)
+
+
+async def test_a_worker_survives_ctrl_c_and_ends_when_it_is_stopped(worker: SphinxWorker) -> None:
+    os.kill(worker.pid, signal.SIGINT)
+    worker.send([StartUtterance(1), FinishUtterance(1)])
+    assert isinstance(await final(worker), Final)
+    assert worker.is_alive
+    await worker.stop()
+    assert not worker.is_alive
+
+
+async def test_a_workers_death_ends_the_wait_for_a_reply_and_says_how_it_died(worker: SphinxWorker) -> None:
+    waiting = asyncio.create_task(worker.receive())
+    await asyncio.sleep(0)
+    os.kill(worker.pid, signal.SIGKILL)
+    with pytest.raises(WorkerDied, match=f"recogniser process {worker.pid} was ended by signal 9"):
+        await waiting
+    worker.send([StartUtterance(1)])
+    await worker.wait_end()
+
+
+async def test_how_a_worker_died_is_known_even_if_it_is_killed_again_at_once(worker: SphinxWorker) -> None:
+    os.kill(worker.pid, signal.SIGKILL)
+    worker.kill()
+    with pytest.raises(WorkerDied, match="was ended by signal 9"):
+        await worker.receive()
+
+
+async def test_a_hanging_process_is_noticed(worker: SphinxWorker) -> None:
+    os.kill(worker.pid, signal.SIGSTOP)
+    worker.send([StartUtterance(1)])
+    for _ in range(40):
+        worker.send([Audio(bytes(32000))])
+    with pytest.raises(WorkerDied, match="no longer reads"):
+        await worker.receive()
+
+
+async def test_a_hanging_process_is_killed_when_stopped(worker: SphinxWorker) -> None:
+    os.kill(worker.pid, signal.SIGSTOP)
+    await worker.stop()
+    assert not worker.is_alive
+
+
+async def test_a_cancelled_wait_loses_no_reply(worker: SphinxWorker) -> None:
+    waiting = asyncio.create_task(worker.receive())
+    await asyncio.sleep(0.05)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    worker.send([StartUtterance(9), FinishUtterance(9)])
+    reply = await final(worker)
+    assert isinstance(reply, Final)
+    assert reply.utterance == 9

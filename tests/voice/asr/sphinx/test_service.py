@@ -26,7 +26,7 @@ from pipecat.tests.utils import run_test
 from tests.voice.asr.sphinx.sphinx_call import Call, audio, oldest, utterance, workers
 from voice.asr.sphinx import service
 from voice.asr.sphinx.language_model import LanguageModel
-from voice.asr.sphinx.overlap.search import UNKNOWN
+from voice.asr.sphinx.overlap import UNKNOWN
 from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
 from voice.frames import (
     EagerHintFrame,
@@ -267,7 +267,7 @@ async def test_a_recogniser_that_cannot_start_loses_each_utterance_and_is_tried_
         await call.wait_for(RecogniserFailedFrame, count=2)
         missing.symlink_to(Path(pocketsphinx.get_model_path()) / "en-us" / "en-us.lm.bin")
         async with asyncio.timeout(60):
-            while not call.service._worker.is_held:
+            while call.service._worker is None:
                 await asyncio.sleep(0.05)
         await call.send(*utterance(speak("good morning")))
         (heard,) = await call.wait_for(TranscriptionFrame)

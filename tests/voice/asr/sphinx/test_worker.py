@@ -1,51 +1,57 @@
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pocketsphinx
 import psutil
 import pytest
 
-from voice.asr.sphinx.overlap.search import UNKNOWN, OverlapSearch
-from voice.asr.sphinx.worker import Recognition, load_decoder, main
-from voice.asr.sphinx.worker_protocol import (
+from voice.asr.sphinx.messages import (
     AbandonUtterance,
     Audio,
     Command,
     Failed,
     Final,
     FinishUtterance,
-    MessageReader,
     Partial,
     Peeked,
     PeekUtterance,
     Ready,
     Reply,
-    Reset,
     StartUtterance,
     encode,
+    read_reply,
 )
+from voice.asr.sphinx.overlap import UNKNOWN, OverlapSearch
+from voice.asr.sphinx.worker import Recognition, load_decoder
 
 ROOT = Path(__file__).parents[4]
 Speak = Callable[[str], bytes]
 
 
 @pytest.fixture(scope="module")
-def loaded() -> Recognition:
-    decoder = load_decoder()
-    return Recognition(decoder, "pocketsphinx", 0.3, OverlapSearch(decoder))
+def decoder() -> pocketsphinx.Decoder:
+    return load_decoder()
+
+
+@pytest.fixture(scope="module")
+def overlap(decoder: pocketsphinx.Decoder) -> OverlapSearch:
+    return OverlapSearch(decoder)
 
 
 @pytest.fixture
-def recognition(loaded: Recognition) -> Recognition:
-    assert loaded.carry_out(Reset()) == Ready("pocketsphinx", 0.3)
-    return loaded
+def recognition(decoder: pocketsphinx.Decoder, overlap: OverlapSearch) -> Iterator[Recognition]:
+    recognition = Recognition(decoder, overlap)
+    yield recognition
+    for number in range(10):
+        recognition.carry_out(AbandonUtterance(number))
+    decoder.reinit_feat()
 
 
 @pytest.fixture
 def worker() -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "voice.asr.sphinx.worker", "--name", "test"]
+    command = [sys.executable, "-m", "voice.asr.sphinx.worker", "test"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as process:
         yield process
         process.kill()
@@ -98,12 +104,12 @@ def test_replies_tell_what_a_sound_over_an_answer_is_like(recognition: Recogniti
     *partials, peeked, final = over_answer
     assert isinstance(peeked, Peeked)
     assert isinstance(final, Final)
-    assert peeked.leaning is not None
-    assert final.leaning is not None
-    assert min(peeked.leaning, final.leaning) >= UNKNOWN
-    assert any(isinstance(one, Partial) and one.leaning is not None for one in partials)
+    assert peeked.evidence is not None
+    assert final.evidence is not None
+    assert min(peeked.evidence, final.evidence) >= UNKNOWN
+    assert any(isinstance(one, Partial) and one.evidence is not None for one in partials)
     others = replies(recognition, [start, *audio, PeekUtterance(3), finish])
-    assert [one.leaning for one in others if isinstance(one, Partial | Peeked | Final)] == [None] * len(others)
+    assert [one.evidence for one in others if isinstance(one, Partial | Peeked | Final)] == [None] * len(others)
 
 
 @pytest.mark.parametrize("pcm", [b"", bytes(32000)], ids=["nothing", "silence"])
@@ -123,29 +129,8 @@ def test_audio_outside_an_utterance_is_ignored(recognition: Recognition) -> None
     assert replies(recognition, [Audio(bytes(640)), FinishUtterance(3), AbandonUtterance(3)]) == []
 
 
-@pytest.mark.parametrize("last_said", [["good morning"], ["what time is it"], ["what time is it", "good morning"]])
-def test_a_reset_forgets_the_last_caller(recognition: Recognition, speak: Speak, last_said: list[str]) -> None:
-    def heard() -> list[str]:
-        return [
-            r.text
-            for r in replies(recognition, utterance(1, speak("how many seconds are in an hour")))
-            if isinstance(r, Partial | Final)
-        ]
-
-    fresh = heard()
-    recognition.carry_out(Reset())
-    for text in last_said:
-        replies(recognition, utterance(2, speak(text)))
-    replies(recognition, [StartUtterance(3), *chunks(speak("what time is it"))])
-    recognition.carry_out(Reset())
-    assert heard() == fresh
-
-
 def read(worker: subprocess.Popen[bytes], count: int) -> list[Reply]:
-    reader, got = MessageReader(), []
-    while len(got) < count and (data := os.read(worker.stdout.fileno(), 1 << 16)):
-        got += reader.feed(data)
-    return got
+    return [read_reply(worker.stdout.readline()) for _ in range(count)]
 
 
 def test_the_process_is_light_and_ends_with_its_input(worker: subprocess.Popen[bytes]) -> None:
@@ -178,19 +163,13 @@ def test_bytes_that_are_no_command_end_the_process_with_a_reason(worker: subproc
     worker.stdin.flush()
     (reply,) = read(worker, 1)
     assert isinstance(reply, Failed)
-    assert "ProtocolError" in reply.reason
+    assert "DecodeError" in reply.reason
     assert worker.wait(10) == 1
 
 
 def test_a_missing_model_is_reported_on_the_pipe(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "voice.asr.sphinx.worker", "--language-model", str(tmp_path / "none")]
+    command = [sys.executable, "-m", "voice.asr.sphinx.worker", "test", str(tmp_path / "none")]
     done = subprocess.run(command, input=b"", stdout=subprocess.PIPE, cwd=ROOT, check=False)
-    (reply,) = MessageReader().feed(done.stdout)
+    reply = read_reply(done.stdout)
     assert isinstance(reply, Failed)
     assert done.returncode == 1
-
-
-def test_the_command_line_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "--language-model" in capsys.readouterr().out

@@ -22,9 +22,8 @@ from pipecat.frames.frames import (
 from pipecat.tests.utils import SleepFrame, run_test
 
 from pipelines.lab.scripted.model import ScriptedWhisperModel, build_for_fixtures
-from voice.asr.pace import PassPacing
 from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
-from voice.asr.whisper.model import SharedWhisper
+from voice.asr.whisper.model import PassPacing, SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
 from voice.frames import EagerHintFrame, NothingHeardFrame, RecogniserFailedFrame, SpeechResumedFrame

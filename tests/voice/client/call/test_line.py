@@ -5,8 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from voice.client.call.line import PacedLine
-from voice.client.call.pacing import PacingLog
+from voice.client.call.line import PacedLine, PacingLog
 from voice.client.playback.playout import Playout
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 

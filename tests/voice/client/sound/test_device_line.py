@@ -9,7 +9,7 @@ import pytest
 
 from tests.voice.client.call.rig import tone
 from tests.voice.client.sound.scripted_card import ScriptedCard
-from voice.client.playback.recorder import Recorder
+from voice.client.call.call_result import Recorder
 from voice.client.sound import device_line
 from voice.client.sound.device_line import DeviceLine
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm

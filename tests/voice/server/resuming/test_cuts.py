@@ -17,8 +17,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.voice.server.resuming.cutting_proxy import CuttingProxy, proxy_to
-from voice.client.call import link
-from voice.client.call.link import CallOver, Link
+from voice.client.call import connection
+from voice.client.call.connection import CallConnection, CallOver
 from voice.server.access import Access
 from voice.server.app import create_app
 from voice.server.calls import NO_SUCH_CALL, Calls
@@ -120,7 +120,9 @@ class Caller:
     def __init__(self, port: int) -> None:
         self.heard: list[int] = []
         self.sent = self.lost = self.resumed = 0
-        self.link = Link(f"ws://127.0.0.1:{port}/ws", sample_rate="native", lost=self._lost, resumed=self._resumed)
+        self.connection = CallConnection(
+            f"ws://127.0.0.1:{port}/ws", sample_rate="native", lost=self._lost, resumed=self._resumed
+        )
         self.over: str | None = None
 
     def _lost(self) -> None:
@@ -132,12 +134,12 @@ class Caller:
     async def send(self) -> None:
         with suppress(CallOver):
             while True:
-                await self.link.send(framing.encode(ClientMessage("x", Custom("count", self.sent))))
+                await self.connection.send(framing.encode(ClientMessage("x", Custom("count", self.sent))))
                 self.sent += 1
                 await asyncio.sleep(EVERY)
 
     async def receive(self) -> None:
-        link, data = self.link, b""
+        connected, data = self.connection, b""
         decode = framing.decode
 
         def peek(raw: bytes | str) -> framing.Incoming:
@@ -149,7 +151,7 @@ class Caller:
             patch.setattr(framing, "decode", peek)
             try:
                 while True:
-                    await link.receive()
+                    await connected.receive()
                     self.heard.append(
                         json.loads(framing.frames_pb2.Frame.FromString(data).message.data)["data"]["number"]
                     )
@@ -166,13 +168,13 @@ async def until(holds: Any, within: float = 20.0) -> None:
 @asynccontextmanager
 async def calling(proxy: CuttingProxy) -> AsyncIterator[Caller]:
     caller = Caller(proxy.port)
-    await caller.link.open()
+    await caller.connection.open()
     tasks = [asyncio.create_task(caller.receive()), asyncio.create_task(caller.send())]
     try:
         await until(lambda: caller.heard or caller.over)
         yield caller
     finally:
-        await caller.link.close()
+        await caller.connection.close()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -205,7 +207,7 @@ async def test_a_client_that_connects_again_before_its_old_connection_has_gone()
     async with serving() as (agent, _, proxy), calling(proxy) as caller:
         proxy.freeze()
         await asyncio.sleep(0.3)
-        caller.link.check(0.1)
+        caller.connection.check(0.1)
         await until(lambda: caller.resumed == 1)
         (part,) = agent.parts
         part.going.clear()
@@ -225,7 +227,7 @@ async def test_a_call_waits_for_its_client_only_so_long() -> None:
 
 
 async def test_a_server_that_is_gone_is_not_asked_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link, "REFUSED_FOR", 0.2)
+    monkeypatch.setattr(connection, "REFUSED_FOR", 0.2)
     async with serving() as (_, _calls, proxy), calling(proxy) as caller:
         proxy.stop_listening()
         proxy.cut()

@@ -6,7 +6,7 @@ utterance begins with it. Pure: it neither sends nor waits.
 
 from collections import deque
 
-from voice.asr.sphinx.worker_protocol import (
+from voice.asr.sphinx.messages import (
     BYTES_PER_SECOND,
     AbandonUtterance,
     Audio,

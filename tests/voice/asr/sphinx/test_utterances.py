@@ -1,5 +1,4 @@
-from voice.asr.sphinx.utterance_buffer import Utterances
-from voice.asr.sphinx.worker_protocol import (
+from voice.asr.sphinx.messages import (
     BYTES_PER_SECOND,
     AbandonUtterance,
     Audio,
@@ -7,6 +6,7 @@ from voice.asr.sphinx.worker_protocol import (
     FinishUtterance,
     StartUtterance,
 )
+from voice.asr.sphinx.utterances import Utterances
 
 CHUNK = BYTES_PER_SECOND // 50
 

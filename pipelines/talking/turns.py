@@ -1,12 +1,13 @@
-"""The latency of a live call's turns, as far as it is known. Pure."""
+"""The turns of a live call while it goes on: their latency as far as it is known, and the ones marked as bad. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from latency.budget import P95_NEEDS, TURN_LIMIT
 from latency.record.marks import Mark
 from latency.record.turn import ServerTurn
 from latency.report.stats import percentile
-from pipelines.talking.turn_line import speech_end
+from pipelines.talking.lines import speech_end
 
 Heard = Callable[[ServerTurn], float | None]
 """Seconds from the end of the user's speech to the first sound after the turn; None while that is unknown."""
@@ -71,3 +72,39 @@ class Latencies:
             f"{len(values)} turns · median {percentile(values, 50) or 0:.0f} ms · {tail[0]} {tail[1] or 0:.0f} ms · "
             f"{late} above {TURN_LIMIT * 1000:.0f} ms{cost}"
         )
+
+
+class BadTurns:
+    """Remembers them by the server's number: the caller means the turn that was answered last, or should have been."""
+
+    def __init__(self) -> None:
+        self._latest: ServerTurn | None = None
+        self._marked: dict[int, float] = {}
+
+    @property
+    def marked(self) -> Mapping[int, float]:
+        """When each was marked, seconds on the recording's clock, by the server's number of the turn."""
+        return MappingProxyType(self._marked)
+
+    def reported(self, turn: ServerTurn) -> None:
+        """The server has reported a turn, perhaps again."""
+        # Without words it is no turn of the recording's, either.
+        if turn.heard and (self._latest is None or turn.turn >= self._latest.turn):
+            self._latest = turn
+
+    def press(self, at: float) -> str:
+        """Mark the latest turn, or take its mark back.
+
+        Args:
+            at: now, seconds on the recording's clock.
+
+        Returns:
+            What happened, as a line for the screen.
+        """
+        if self._latest is None:
+            return "there is no turn yet that could be marked"
+        number, heard = self._latest.turn, self._latest.heard
+        if self._marked.pop(number, None) is not None:
+            return f"no longer marked as bad: “{heard}”"
+        self._marked[number] = at
+        return f"marked as bad: “{heard}”"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from voice.client.call.call_result import Recorder
 from voice.client.playback.playout import Playout
-from voice.client.playback.recorder import Recorder
 
 RATE = 16000
 

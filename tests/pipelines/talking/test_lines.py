@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from pipelines.talking.answer_line import UNHEARD, UNSAID, AnswerLine
+from pipelines.talking.lines import UNHEARD, UNSAID, AnswerLine
 from pipelines.talking.transcript import Transcript
 from voice.client.sound.device_line import DeviceLine
 

@@ -21,8 +21,6 @@ more after it), and two others begin in a second of speech."""
 class Segment:
     """The audio of one utterance."""
 
-    id: int
-    """Goes up with every utterance of a session; a result is current as long as its segment's id is."""
     pcm: bytes
     """Mono, signed 16 bit."""
     sample_rate: int
@@ -66,7 +64,6 @@ class SegmentBuffer:
         """Bytes up to the end of the last utterance; 0 once none of it is kept."""
         self._earlier = 0
         """Bytes of earlier utterances whose text is known, with the silence after them."""
-        self._last_id = 0
 
     @property
     def has_earlier(self) -> bool:
@@ -111,7 +108,6 @@ class SegmentBuffer:
         if not self._is_open:
             return None
         segment = self.copy()
-        self._last_id += 1
         self._is_open, self._ended = False, len(self._pcm)
         return segment
 
@@ -129,7 +125,6 @@ class SegmentBuffer:
     def copy(self) -> Segment:
         """The utterance so far, as `close` would return it."""
         return Segment(
-            id=self._last_id + 1,
             pcm=bytes(self._pcm),
             sample_rate=self._sample_rate,
             dropped=self._dropped / (BYTES_PER_SAMPLE * self._sample_rate),

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from voice.asr.pace import LONGEST_PASS, SHARE, PassPacing
+from voice.asr.whisper.model import LONGEST_PASS, SHARE, PassPacing
 
 
 def test_the_first_pass_may_begin_at_once() -> None:

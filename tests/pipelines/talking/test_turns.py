@@ -1,7 +1,7 @@
 """Turns that a caller marks as bad, from the key to the record."""
 
 from latency.record.turn import ServerTurn
-from pipelines.talking.bad_turns import BadTurns
+from pipelines.talking.turns import BadTurns
 
 
 def test_the_latest_turn_with_words_is_marked_and_a_second_press_takes_it_back() -> None:

@@ -1,1 +1,0 @@
-"""What sounds over an answer are like, whatever their words: backchannels or interruptions."""

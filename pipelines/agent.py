@@ -11,7 +11,7 @@ from pipecat.pipeline.worker import PipelineWorker
 
 from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
-from pipelines.call_log.tracing.destination import tracer
+from pipelines.call_log.tracing import tracer
 from pipelines.loading import Engines
 from pipelines.pipecat_services.component_factory import ComponentFactory, Part
 from pipelines.threads import limit_threads
@@ -20,7 +20,7 @@ from pipelines.versions import simulated, versions
 from voice.errors import ConfigurationError
 from voice.llm.tools import Tool, describe, is_irreversible
 from voice.responder.tools import names_of
-from voice.server.headroom.headroom import Headroom
+from voice.server.admission import Headroom
 from voice.server.transport import CallTransport
 
 Place = Literal["before_llm", "before_tts"]

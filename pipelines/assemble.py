@@ -20,7 +20,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams
 from pipecat.services.llm_service import LLMService
-from pipecat.turns.user_start import BaseUserTurnStartStrategy
+from pipecat.turns.user_start import BaseUserTurnStartStrategy, VADUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
@@ -47,19 +47,16 @@ from voice.llm.joining import JoiningUserAggregator
 from voice.llm.long_answers.service import PartRules
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
-from voice.server.loop.loop_watch import LoopWatch
-from voice.server.requests import answer_requests
-from voice.server.rtvi import CallRTVI
+from voice.server.event_loop import LoopWatch
+from voice.server.rtvi import CallRTVI, answer_requests
 from voice.server.transport import CallTransport
 from voice.turns.barge_in.decision import Rules
 from voice.turns.barge_in.turn_start import BargeInStart, UninterruptibleStart
 from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
-from voice.turns.own_voice.gate import OwnVoiceGate, SpokenWordsTap
-from voice.turns.own_voice.spoken_words import SpokenWords
+from voice.turns.own_voice import OwnVoiceGate, SpokenWords, SpokenWordsTap
 from voice.turns.vad import HintingVADProcessor, SharedSilero
-from voice.turns.vad_onset import start_strategies
-from voice.turns.words.by_language import TURN_WORDS
+from voice.turns.words import TURN_WORDS
 from voice.turns.words.sentence_end import SentenceEnds
 from voice.turns.words.turn_words import TurnWords
 from voice.watchdog.watch import Limits
@@ -213,7 +210,7 @@ def _turn_starts(
         case "off":
             return [UninterruptibleStart(stop.set_aside)]
         case "speech":
-            return start_strategies()
+            return [VADUserTurnStartStrategy(enable_interruptions=True)]
         case "words":
             rules = Rules(
                 decide=settings.decide_ms / 1000, short=settings.short_ms / 1000, hold=settings.hold_ms / 1000

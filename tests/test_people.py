@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import soundfile
 
+from pipelines.lab.fitted import fitted_speakers
 from pipelines.samples import PEOPLE
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
 from voice.responder.dialogue import Responder
 from voice.responder.tools import ToolBox
-from voice.turns.fitted import fitted_speakers
 
 FIXTURES = load_fixtures([PEOPLE])
 TURNS = [turn for fixture in FIXTURES for turn in fixture.turns]

@@ -16,8 +16,8 @@ from voice.server.accounting import CallAccounting, CallFigures
 
 if TYPE_CHECKING:
     from latency.record.turn import ServerTurn
-    from pipelines.call_log.tracing.call_trace import CallTrace
-    from voice.server.headroom.headroom import Headroom
+    from pipelines.call_log.tracing import CallTrace
+    from voice.server.admission import Headroom
 
 TURN_LATENCY = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
 """Upper bounds of the histogram's buckets, seconds; 0.8 is where people feel a pause."""

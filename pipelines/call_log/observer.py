@@ -54,7 +54,7 @@ from voice.frames import (
 )
 from voice.llm.long_answers.service import AnswerPartFrame
 from voice.server.accounting import CallAccounting
-from voice.server.loop.loop_watch import LoopWatch
+from voice.server.event_loop import LoopWatch
 from voice.wire.messages import TurnMessage, to_rtvi
 
 

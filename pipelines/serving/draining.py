@@ -8,10 +8,10 @@ from types import FrameType
 
 import uvicorn
 
-from voice.server.accepting import Acceptor
 from voice.server.calls import Calls
 from voice.server.connections import BoundedHTTP
 from voice.server.limits import OPENED_A_SECOND, OPENED_AT_ONCE, Bucket
+from voice.server.listening import Acceptor
 
 LOOKED_EVERY = 0.1
 log = logging.getLogger(__name__)

@@ -15,20 +15,19 @@ from loguru import logger
 from latency.budget import Budget
 from pipelines.agent import Agent
 from pipelines.call_log.metrics import CALL_LOG, ServerMetrics
-from pipelines.call_log.tracing.call_trace import CallTrace
-from pipelines.call_log.tracing.destination import tracer
+from pipelines.call_log.tracing import CallTrace, tracer
 from pipelines.process import SafeFormatter, end_in_a_sentence, log_pipecat
 from pipelines.serving.address import Address
 from pipelines.serving.draining import DrainingServer
 from pipelines.tiers.table import Tiers
-from voice.server.access import Access
 from voice.server.app import create_app
+from voice.server.authentication import Access
 from voice.server.calls import Calls
 from voice.server.connections import BoundedWebSocket
+from voice.server.event_loop import LoopWatch
 from voice.server.interventions import Interventions
 from voice.server.limits import LARGEST_MESSAGE
 from voice.server.listening import listen, stdin_closed
-from voice.server.loop.loop_watch import LoopWatch
 from voice.wire.endpoint import call_url, page_url
 
 

@@ -27,7 +27,7 @@ from tests.faults.breaking import DISK, TOOL, Broken, failing_pieces
 from tests.faults.matrix import Part
 from tests.faults.stream_proxy import StreamProxy
 from voice.conversation.transcript import Transcript
-from voice.server.headroom.headroom import Headroom
+from voice.server.admission import Headroom
 from voice.server.transport import CallTransport
 
 T = TypeVar("T")

@@ -10,12 +10,11 @@ from fastapi import FastAPI, Query, Request, WebSocket
 from fastapi.responses import JSONResponse, Response
 
 from voice.redaction import printable
-from voice.server.access import Access
+from voice.server.admission import AdmissionRefusal
+from voice.server.authentication import Access
 from voice.server.calls import Calls
 from voice.server.closing import closed_at_end
-from voice.server.headroom.admission import AdmissionRefusal
-from voice.server.page.head import take_head
-from voice.server.page.routes import page_routes
+from voice.server.page.routes import page_routes, take_head
 from voice.wire.endpoint import (
     CALL_PATH,
     DEFAULT_OUT_RATE,

@@ -12,13 +12,12 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from voice.errors import VoiceError
-from voice.server.access import is_local_address
 from voice.server.accounting import ServerAccounting
+from voice.server.admission import AdmissionRefusal, Headroom
+from voice.server.authentication import is_local_address
 from voice.server.closing import IDLE, end_when_idle, shortened
-from voice.server.headroom.admission import AdmissionRefusal
-from voice.server.headroom.headroom import Headroom
 from voice.server.interventions import RELEASE_AFTER, Interventions
-from voice.server.resuming.resumable_socket import ResumableSocket
+from voice.server.resumption import ResumableSocket
 from voice.server.transport import CallTransport
 from voice.wire.endpoint import (
     NATIVE,

@@ -13,7 +13,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from voice.server.access import is_local_address
+from voice.server.authentication import is_local_address
 from voice.server.closing import STOPPED
 from voice.server.limits import (
     CONTROLS_A_SECOND,

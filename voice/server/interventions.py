@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from voice.server.loop.loop_watch import LoopWatch
+from voice.server.event_loop import LoopWatch
 
 if TYPE_CHECKING:
     from pipecat.pipeline.worker import PipelineWorker

@@ -1,14 +1,17 @@
-"""The RTVI messages of one call's client: only those that a client needs, and only so long ones.
+"""The RTVI messages of one call's client: bounded before they are parsed, handled if a client needs them, answered.
 
 pipecat's processor takes whatever a client sends, also messages that only a server should send, and answers errors with
 errors, which two servers then send to each other without end.
 """
 
 import asyncio
+import json
 import logging
 import time
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from pipecat.frames.frames import (
     ErrorFrame,
     Frame,
@@ -20,21 +23,74 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frameworks.rtvi import RTVIObserver, RTVIObserverParams, RTVIProcessor
 from pipecat.processors.frameworks.rtvi import models as rtvi
+from pipecat.processors.frameworks.rtvi.models import ClientMessage
 from pydantic import BaseModel
 
+from voice.errors import ConfigurationError, WireError
 from voice.frames import RevisedTranscriptionFrame, SilenceAskedFrame
-from voice.plain_text import plain
+from voice.plain_text import plain, plain_values
 from voice.redaction import redacted
-from voice.server.client_messages import CompactRepr
-from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, LONGEST_TEXT, MOST_QUEUED, Bucket
+from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, DEEPEST, LONGEST_TEXT, MOST_QUEUED, Bucket
 from voice.turns.turn_so_far import joined
-from voice.wire.requests import InterruptRequest
+from voice.wire.requests import (
+    ClockPing,
+    ClockPong,
+    Custom,
+    InterruptRequest,
+    Reply,
+    SwapRequest,
+    SwapState,
+    read_request,
+)
 
+_STEPS = np.zeros(256, np.int8)
+"""By how much each character of a JSON text changes its nesting."""
+_STEPS[[ord("["), ord("{")]], _STEPS[[ord("]"), ord("}")]] = 1, -1
 TAKEN = frozenset(["client-ready", "client-message", "send-text", "disconnect-bot"])
 """The types of messages that are handled."""
 MOST_WARNINGS = 3
 """Warnings in a call about messages that are not handled."""
 log = logging.getLogger(__name__)
+NO_TIERS = "This pipeline answers without a language model, so there is no other one to take."
+
+
+class CompactRepr(dict[str, Any]):
+    """A JSON object that is short as text: pipecat formats the message of a frame at each part of the pipeline."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} fields"
+
+
+def read_message(text: str) -> CompactRepr:
+    """Read a client's message; its texts are made plain.
+
+    Raises:
+        WireError: its lists and objects are nested too deeply, or it is no JSON object.
+    """
+    if is_deep(text):
+        raise WireError(f"a message has more than {DEEPEST} lists and objects in one another")
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError("a message is not JSON") from error
+    if not isinstance(content, dict):
+        raise WireError("a message is not a JSON object")
+    return CompactRepr(plain_values(content))
+
+
+def is_deep(text: str) -> bool:
+    """Whether more than `DEEPEST` lists and objects of a JSON text are in one another.
+
+    Few brackets cannot be deep, so that most texts are not scanned.
+    """
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    # Without escapes, each quote begins or ends a string. Other characters than ASCII become one question mark each.
+    plain = text.replace("\\\\", "").replace('\\"', "").encode("ascii", "replace")
+    characters = np.frombuffer(plain, np.uint8)
+    steps = _STEPS[characters]
+    steps[np.cumsum(characters == ord('"')) % 2 == 1] = 0
+    return bool(steps.cumsum(dtype=np.int32).max(initial=0) > DEEPEST)
 
 
 class CallRTVIObserver(RTVIObserver):
@@ -140,3 +196,39 @@ def _asks(message: rtvi.Message) -> bool:
     """Whether a message asks for an answer or interrupts one, which takes work of the whole pipeline."""
     topic = (message.data or {}).get("t") if message.type == "client-message" else None
     return message.type == "send-text" or topic == InterruptRequest.topic
+
+
+def answer_requests(rtvi: RTVIProcessor, swap: Callable[[SwapRequest], SwapState] | None) -> None:
+    """Answer the requests of one call's client; requests on other topics are left to others.
+
+    Args:
+        rtvi: the call's RTVI processor.
+        swap: carries out a swap or raises ConfigurationError; None where no language model answers, in which case
+            every swap is refused.
+    """
+
+    def reply(message: ClientMessage) -> Reply | None:
+        match read_request(message.type, message.data):
+            case ClockPing(client):
+                return ClockPong(client, time.monotonic())
+            case SwapRequest() as request:
+                if swap is None:
+                    raise ConfigurationError(NO_TIERS)
+                return swap(request)
+            case InterruptRequest():
+                return Custom(InterruptRequest.topic, {})
+            case Custom():
+                return None
+
+    @rtvi.event_handler("on_client_message")  # type: ignore[untyped-decorator]
+    async def answer(processor: RTVIProcessor, message: ClientMessage) -> None:
+        try:
+            found = reply(message)
+        except (ConfigurationError, WireError) as error:
+            await processor.send_error_response(message, str(error))
+        else:
+            if isinstance(found, Custom):
+                await processor.push_frame(SilenceAskedFrame())
+                await processor.interrupt_bot()
+            if found:
+                await processor.send_server_response(message, found.to_json())

@@ -23,9 +23,8 @@ from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
 from voice.server.accounting import CallAccounting
-from voice.server.client_messages import read_message
 from voice.server.closing import CLOSE_WITHIN, STOPPED, Closing, shortened
-from voice.server.evals.harness import Harness
+from voice.server.eval_harness import Harness
 from voice.server.limits import (
     AHEAD,
     BEHIND,
@@ -42,7 +41,8 @@ from voice.server.limits import (
     Bucket,
 )
 from voice.server.output import HeadStartOutput
-from voice.server.resuming.resumable_socket import AUDIO, DROPPED, ResumableSocket
+from voice.server.resumption import AUDIO, DROPPED, ResumableSocket
+from voice.server.rtvi import read_message
 from voice.wire.endpoint import IN_RATE
 
 WINDOW_BYTES = 2 * 512

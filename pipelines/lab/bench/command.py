@@ -190,10 +190,10 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], C
     from pipelines.lab.bench.barge_ins import interrupting
     from pipelines.lab.bench.pauses import with_pauses
     from pipelines.lab.bench.speakers import callers, spoken, unfitted
+    from pipelines.lab.fitted import fitted_speakers
     from pipelines.replaying.run_folder import check_folder
     from pipelines.samples import PEOPLE, installed
     from voice.client.fixtures.fixture import load_fixtures
-    from voice.turns.fitted import fitted_speakers
 
     found = load_fixtures(args.fixtures or [installed(PEOPLE)])
     fixtures = found if args.fitted else unfitted(found, fitted_speakers())

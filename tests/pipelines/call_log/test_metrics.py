@@ -17,8 +17,8 @@ from pipelines.call_log.metrics import CALL_LOG, ServerMetrics
 from tests.pipelines.call_log.test_call_account import asked, turn
 from tests.pipelines.server_process import ServerProcess, running_server
 from voice.queue_waits import QueueWaits
-from voice.server.headroom.headroom import Headroom
-from voice.server.headroom.loop_load import LoopLoad
+from voice.server.admission import Headroom
+from voice.server.event_loop import LoopLoad
 
 
 def figures(text: str) -> dict[str, float]:

@@ -39,7 +39,7 @@ from voice.client.sound.pcm import Pcm
 from voice.language.phrases import ENGLISH
 from voice.llm.joining import JoiningUserAggregator
 from voice.responder.service import ResponderLLMService
-from voice.server.headroom.headroom import Headroom
+from voice.server.admission import Headroom
 from voice.server.output import HeadStartOutput
 from voice.server.transport import CallTransport
 from voice.tts.piper.service import PiperTTSService

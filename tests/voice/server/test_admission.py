@@ -16,10 +16,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from voice.queue_waits import ENOUGH, QueueWaits
-from voice.server.access import Access
+from voice.server.admission import Headroom
 from voice.server.app import create_app
+from voice.server.authentication import Access
 from voice.server.calls import Calls
-from voice.server.headroom.headroom import Headroom
 from voice.wire.endpoint import READY_PATH, START_PATH
 
 

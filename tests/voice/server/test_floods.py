@@ -16,9 +16,6 @@ import uvicorn
 from tests.fuzz.raw_connection import masked
 from tests.voice.server.test_connections import serving
 from voice.errors import WireError
-from voice.server import accepting
-from voice.server.accepting import Acceptor
-from voice.server.client_messages import is_deep, read_message
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
 from voice.server.limits import (
     CONTROLS_AT_ONCE,
@@ -29,6 +26,8 @@ from voice.server.limits import (
     MOST_HEADERS,
     Bucket,
 )
+from voice.server.listening import Acceptor
+from voice.server.rtvi import is_deep, read_message
 
 SHAKE = (
     b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -250,7 +249,7 @@ async def test_fifty_callers_at_once_are_all_accepted_but_not_at_once() -> None:
 async def test_without_descriptors_connections_wait_and_one_line_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(accepting, "RETRY_AFTER", 0.02)
+    monkeypatch.setattr("voice.server.listening.RETRY_AFTER", 0.02)
     async with accepted(Bucket(1e6, 1000)) as (_, _, listening):
         loop = asyncio.get_running_loop()
         accept, short = loop.sock_accept, 5
@@ -278,12 +277,12 @@ async def test_without_descriptors_connections_wait_and_one_line_is_logged(
 async def test_the_last_descriptors_are_left_to_the_calls_under_way(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(accepting, "RETRY_AFTER", 0.02)
+    monkeypatch.setattr("voice.server.listening.RETRY_AFTER", 0.02)
     async with accepted(Bucket(1e6, 1000)) as (server, _, listening):
         port = listening.getsockname()[1]
         free = os.dup(0)
         os.close(free)
-        monkeypatch.setattr(accepting, "descriptors", lambda: free + 1)
+        monkeypatch.setattr("voice.server.listening.descriptors", lambda: free + 1)
         assert await answered(port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") == b""
         assert not server.server_state.connections
         monkeypatch.undo()

@@ -19,8 +19,8 @@ from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.server import calls as calls_module
 from voice.server.calls import Calls
+from voice.server.event_loop import LoopWatch
 from voice.server.interventions import MOST_UNCOLLECTED, RARELY, Interventions, empty, importing
-from voice.server.loop.loop_watch import LoopWatch
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from voice.frames import AnswerTextFrame
 from voice.llm.answer.early_synthesis import EarlySynthesisLLMService, last_assistant_text, last_user_text
 from voice.llm.interruption import BROKEN_OFF
 from voice.llm.long_answers.part import Part, Piece
-from voice.turns.words.going_on import means_go_on, was_asked
+from voice.turns.words.short_replies import means_go_on, was_asked
 from voice.turns.words.turn_words import TurnWords
 
 

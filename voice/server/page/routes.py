@@ -1,20 +1,68 @@
-"""What browsers ask a server for: the page, and the one that shows the calls under way, with its figures."""
+"""The pages of a server, which load nothing from elsewhere: one to talk to its agent, one of the calls under way."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
-from voice.server.access import Access
 from voice.server.accounting import CallFigures
-from voice.server.page.files import FILES_PATH, HEADERS, INDEX, PAGE_PATH, page_files
-from voice.server.page.head import take_head
+from voice.server.authentication import Access
 
+PAGE_PATH = "/"
+FILES_PATH = "/page/{name}"
+"""Where the page finds its scripts and styles."""
+INDEX = "index.html"
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+}
+HEADERS = {
+    # "self" includes the WebSocket of the same host.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Permissions-Policy": "microphone=(self), speaker-selection=(self)",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
 CALLS_PAGE_PATH = "/live"
 CALLS_PAGE = "live.html"
 CALLS_PATH = "/live/calls"
 """Where that page reads the calls under way."""
+
+
+def take_head(routes: Iterable[BaseRoute]) -> None:
+    """Let routes that take GET take HEAD as well; FastAPI, unlike Starlette, does not by itself."""
+    for route in routes:
+        if isinstance(route, APIRoute) and route.methods and "GET" in route.methods:
+            route.methods.add("HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file of the page."""
+
+    content: bytes
+    media_type: str
+
+
+@cache
+def page_files() -> dict[str, PageFile]:
+    """All files of the page by name."""
+    return {
+        file.name: PageFile(file.read_bytes(), TYPES[kind])
+        for file in (files("voice.server.page") / "static").iterdir()
+        if (kind := file.name.rpartition(".")[2]) in TYPES
+    }
 
 
 def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | None]) -> APIRouter:

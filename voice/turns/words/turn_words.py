@@ -56,7 +56,7 @@ class TurnWords:
     decimal_mark: str
     """What stands between a number and its decimals."""
     lead_ins: Mapping[LeadIn, tuple[str, ...]]
-    """Words that are often said alone, and as often before a request; see `voice.turns.words.lead_in`."""
+    """Words that are often said alone, and as often before a request; see `voice.turns.words.short_replies`."""
     backchannels: tuple[str, ...]
     """Said while listening; "and", "so" and "then" only lead on to more."""
     laughter: tuple[str, ...]

@@ -24,8 +24,8 @@ from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import Policy, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
+from voice.server.event_loop import LoopWatch
 from voice.server.interventions import Interventions
-from voice.server.loop.loop_watch import LoopWatch
 
 PATIENT = 5.0
 """Seconds of budget where the clock is to decide nothing."""

@@ -1,20 +1,27 @@
-"""What became of the turns of one call, as far as its server knows. Pure.
+"""The books on one call: what became of its turns, as far as its server knows. Pure.
 
 A turn's latency is that from the end of speech, as the voice detector heard it, to the first audio that was written to
 the socket: what the network and the loudspeaker add is known to the caller alone.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from latency.budget import TURN_LIMIT
 from latency.judge.verdict import Verdict, judge
 from latency.record.marks import Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import ServerTurn
 from latency.render.numbers import plural
 from latency.report.stats import percentile
+from latency.report.thresholds import P95_NEEDS
+from voice.server.accounting import CallFigures, CallState
+
+if TYPE_CHECKING:
+    from pipelines.call_log.tracing import CallTrace
 
 Outcome = Literal["answered", "interrupted", "unheard", "unanswered"]
 """What became of a turn: audio of its answer was sent; the user went on before that; no words were recognised in it;
@@ -40,45 +47,74 @@ class ClosedTurn:
         return self.record.attempts
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class CallAccount:
-    """The turns of one call.
-
-    Args:
-        stop: seconds of silence after which the voice detector reports the end of speech.
-        budget: seconds that the language model has.
-    """
+    """The books on one call, whose turns are counted as soon as the next one begins."""
 
     stop: float
+    """Seconds of silence after which the voice detector reports the end of speech."""
     budget: float
+    """Seconds that the language model has."""
+    number: int = 1
+    """Of the call, from 1."""
+    began: float = 0.0
+    count: Callable[[ClosedTurn], None] = lambda _: None
+    """Called with each turn to which nothing can be added any more."""
+    count_missed: Callable[[], None] = lambda: None
+    trace: "CallTrace | None" = None
+    """None while calls are not traced."""
     closed: list[ClosedTurn] = field(default_factory=list)
-    missed: int = 0
+    events_missed: int = 0
     """Events that an observer could not take."""
     _open: dict[int, ServerTurn] = field(default_factory=dict)
+    _is_away: bool = False
+    _latest: ServerTurn | None = None
+    _answered_by: str | None = None
+
+    def away(self, gone: bool) -> None:
+        """The client's connection has broken, or is there again."""
+        self._is_away = gone
+
+    def missed(self) -> None:
+        """An observer could not take what came."""
+        self.events_missed += 1
+        self.count_missed()
 
     def note(self, turn: ServerTurn) -> None:
-        """A turn has changed."""
+        """A turn has changed; those before it are closed."""
+        if self._latest is None or turn.turn >= self._latest.turn:
+            self._latest = turn
+            self._answered_by = answered_by(turn.attempts) or self._answered_by
         self._open[turn.turn] = turn
+        self.close(before=max(self._open))
 
-    def close(self, *, before: int | None = None) -> Iterator[ClosedTurn]:
-        """Close the turns before this one, or all, and return them."""
-        for number in sorted(self._open):
-            if before is None or number < before:
-                turn = closed(self._open.pop(number), stop=self.stop, budget=self.budget)
-                if turn is not None:
-                    self.closed.append(turn)
-                    yield turn
+    def close(self, *, before: float = math.inf) -> None:
+        """Close the turns before this one, or all."""
+        for number in sorted(number for number in self._open if number < before):
+            turn = closed(self._open.pop(number), stop=self.stop, budget=self.budget)
+            if turn is not None:
+                self.closed.append(turn)
+                self.count(turn)
+                if self.trace:
+                    self.trace.turn(turn)
 
-    @property
-    def turns(self) -> list[ClosedTurn]:
-        """All turns as they are now, also those to which something may be added."""
-        now = (closed(turn, stop=self.stop, budget=self.budget) for turn in self._open.values())
-        return [*self.closed, *filter(None, now)]
-
-    @property
-    def latest(self) -> int:
-        """The number of the latest turn that is open; 0 without any."""
-        return max(self._open, default=0)
+    def figures(self, now: float) -> CallFigures:
+        """What a server shows of the call under way, with the turn to which something may be added."""
+        still_open = (closed(turn, stop=self.stop, budget=self.budget) for turn in self._open.values())
+        turns = [turn for turn in (*self.closed, *filter(None, still_open)) if turn.outcome != "unheard"]
+        latencies = [turn.latency for turn in turns if turn.latency is not None]
+        return CallFigures(
+            number=self.number,
+            seconds=now - self.began,
+            state="away" if self._is_away else _state(self._latest),
+            turns=len(turns),
+            typed=sum(turn.record.typed for turn in turns),
+            late=sum(latency > TURN_LIMIT for latency in latencies),
+            p50=percentile(latencies, 50),
+            p95=percentile(latencies, 95) if len(latencies) >= P95_NEEDS else None,
+            slowest=max(latencies, default=None),
+            answered_by=self._answered_by,
+        )
 
     def line(self, why: str, seconds: float) -> str:
         """The call in one line, for a log.
@@ -97,8 +133,8 @@ class CallAccount:
             parts.append(f"LLM budget{_told(verdicts)}")
         if (cost := self.usd) is not None:
             parts.append(f"cost ${cost:.4f}")
-        if self.missed:
-            parts.append(f"{plural(self.missed, 'event')} missed by observers")
+        if self.events_missed:
+            parts.append(f"{plural(self.events_missed, 'event')} missed by observers")
         return f"ended after {seconds:.0f} s ({why}): {', '.join(parts)}"
 
     @property
@@ -113,8 +149,7 @@ def closed(turn: ServerTurn, *, stop: float, budget: float) -> ClosedTurn | None
 
     Args:
         turn: all that is known of it.
-        stop: see `CallAccount`.
-        budget: see `CallAccount`.
+        stop, budget: see `CallAccount`.
     """
     if Mark.TURN_COMMIT not in turn.marks:
         return None
@@ -138,6 +173,18 @@ def _outcome(turn: ServerTurn) -> Outcome:
 def _latency(turn: ServerTurn, stop: float) -> float | None:
     stopped, sent = turn.marks.get(Mark.VAD_STOP), turn.marks.get(Mark.FIRST_SENT)
     return None if stopped is None or sent is None else max(0.0, sent - (stopped - stop))
+
+
+def _state(turn: ServerTurn | None) -> CallState:
+    if turn is None or turn.final or turn.ended_by in UNHEARD or Mark.TURN_COMMIT not in turn.marks:
+        return "listening"
+    return "speaking" if Mark.FIRST_SENT in turn.marks else "answering"
+
+
+def answered_by(attempts: Sequence[RequestRecord]) -> str | None:
+    """The tier and the model whose words are spoken; None when no language model has answered (yet)."""
+    spoken = [attempt for attempt in attempts if attempt.outcome == "spoken"]
+    return " · ".join(filter(None, (spoken[0].tier, spoken[0].model))) or None if spoken else None
 
 
 def _told(counts: Mapping[Any, int]) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import uvicorn
@@ -71,8 +70,6 @@ async def serve_agent(
                 headroom.loop = watch.load
                 headroom.queues.append(watch.waits)
             metrics.watch(headroom)
-            if (found := tracer()) is not None:
-                metrics.trace = partial(CallTrace, _providers(agent), found)
             calls.ready = True
             announce(f"Listening on {call_url(address.host, sock.getsockname()[1], secure=address.tls)}")
 
@@ -112,13 +109,13 @@ async def _run(
 def _metrics(agent: Agent) -> ServerMetrics:
     llm = agent.settings.llm
     budget = llm.budget_ms / 1000 if isinstance(llm, Tiers) else Budget().llm
-    return ServerMetrics(stop=agent.settings.vad.stop_ms / 1000, budget=budget)
+    providers = {name: tier.provider for name, tier in llm.tiers.items()} if isinstance(llm, Tiers) else {}
 
+    def trace() -> CallTrace | None:
+        found = tracer()
+        return None if found is None else CallTrace(providers, found)
 
-def _providers(agent: Agent) -> dict[str, str]:
-    """The provider of each tier."""
-    llm = agent.settings.llm
-    return {name: tier.provider for name, tier in llm.tiers.items()} if isinstance(llm, Tiers) else {}
+    return ServerMetrics(stop=agent.settings.vad.stop_ms / 1000, budget=budget, trace=trace)
 
 
 def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Config:

@@ -42,13 +42,15 @@ def test_a_turn_counts_once_when_nothing_can_be_added_to_it() -> None:
     books = account()
     books.note(turn(0, latency=None))
     books.note(turn(0))
-    assert list(books.close(before=0)) == []
+    assert books.closed == []
     books.note(turn(1, latency=0.9))
-    (first,) = books.close(before=books.latest)
+    (first,) = books.closed
     assert first.outcome == "answered"
     assert first.latency == pytest.approx(0.7)
-    assert [one.latency for one in books.close()] == [pytest.approx(0.9)]
-    assert list(books.close()) == []
+    books.close()
+    assert [one.latency for one in books.closed[1:]] == [pytest.approx(0.9)]
+    books.close()
+    assert len(books.closed) == 2
 
 
 @pytest.mark.parametrize(
@@ -64,13 +66,15 @@ def test_a_turn_counts_once_when_nothing_can_be_added_to_it() -> None:
 def test_a_turn_without_an_answer_has_a_reason(noted: ServerTurn, outcome: str) -> None:
     books = account()
     books.note(noted)
-    assert [one.outcome for one in books.close()] == [outcome]
+    books.close()
+    assert [one.outcome for one in books.closed] == [outcome]
 
 
 def test_speech_that_was_cut_short_by_the_end_of_the_call_is_no_turn() -> None:
     books = account()
     books.note(ServerTurn(turn=0, marks=Marks({Mark.VAD_STOP: 10.2})))
-    assert list(books.close()) == []
+    books.close()
+    assert books.closed == []
 
 
 def test_a_call_is_one_line() -> None:
@@ -79,7 +83,8 @@ def test_a_call_is_one_line() -> None:
     books.note(asked(1, clause=0.4, usd=0.001, spoken="fast"))
     books.note(asked(2, clause=0.9, usd=0.001))
     books.note(turn(3, latency=None))
-    assert len(list(books.close())) == 4
+    books.close()
+    assert len(books.closed) == 4
     assert books.line("the caller hung up", 61.4) == (
         "ended after 61 s (the caller hung up): 4 turns (unanswered 1), turn latency p50 700 p95 700 ms, "
         "LLM budget (within 1, rescued 1, missed 1), cost $0.0040"
@@ -93,5 +98,6 @@ def test_a_call_without_turns_is_a_line_too() -> None:
 def test_what_observers_missed_stands_in_the_line_of_the_call() -> None:
     books = account()
     assert "missed" not in books.line("the caller hung up", 3)
-    books.missed = 2
+    books.missed()
+    books.missed()
     assert books.line("the caller hung up", 3).endswith(": 0 turns, 2 events missed by observers")

@@ -13,7 +13,8 @@ ABOUT = About(conversation="c1", providers={"large": "openai", "fast": "anthropi
 def closed(record: ServerTurn) -> ClosedTurn:
     books = CallAccount(stop=0.2, budget=0.45)
     books.note(record)
-    (one,) = books.close()
+    books.close()
+    (one,) = books.closed
     return one
 
 

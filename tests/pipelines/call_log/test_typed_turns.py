@@ -95,7 +95,8 @@ def test_the_log_says_how_many_turns_were_typed_and_gives_them_no_latency() -> N
     books = CallAccount(stop=0.2, budget=0.45)
     for one in (turn(0), typed(1), asked(2, clause=0.3, usd=0.001), turn(3, latency=None)):
         books.note(one)
-    assert [one.latency for one in books.close()] == [pytest.approx(0.7), None, pytest.approx(0.7), None]
+    books.close()
+    assert [one.latency for one in books.closed] == [pytest.approx(0.7), None, pytest.approx(0.7), None]
     assert books.line("the caller hung up", 61.4) == (
         "ended after 61 s (the caller hung up): 4 turns (typed 1, unanswered 1), turn latency p50 700 p95 700 ms, "
         "LLM budget (within 1), cost $0.0010"

@@ -1,10 +1,9 @@
 """The pages of a server, which load nothing from elsewhere: one to talk to its agent, one of the calls under way."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
@@ -97,22 +96,8 @@ def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | 
         figures = under_way()
         if figures is None:
             return JSONResponse({"error": "This server keeps no figures."}, 404)
-        return JSONResponse({"calls": [_json(one) for one in figures]}, headers={"Cache-Control": "no-store"})
+        found = [asdict(one) | {"seconds": round(one.seconds, 1)} for one in figures]
+        return JSONResponse({"calls": found}, headers={"Cache-Control": "no-store"})
 
     take_head(routes.routes)
     return routes
-
-
-def _json(call: CallFigures) -> dict[str, Any]:
-    return {
-        "number": call.number,
-        "seconds": round(call.seconds, 1),
-        "state": call.state,
-        "turns": call.turns,
-        "typed": call.typed,
-        "late": call.late,
-        "p50": call.p50,
-        "p95": call.p95,
-        "slowest": call.slowest,
-        "answered_by": call.answered_by,
-    }

@@ -6,57 +6,49 @@ phrase's audio.
 
 from collections.abc import Callable
 
-from pipecat.frames.frames import (
-    AggregatedTextFrame,
-    Frame,
-    LLMContextFrame,
-    TTSAudioRawFrame,
-    TTSTextFrame,
-    UserStartedSpeakingFrame,
-)
-from pipecat.observers.base_observer import BaseObserver, FramePushed
-from pipecat.processors.frame_processor import FrameDirection
-
-from voice.frames import HOLD_PHRASE, LLMFailureFrame
+from voice.turns.turn_follower import TurnFollower
 
 
-class SynthesisTimes(BaseObserver):
-    """Watches the frames of a call.
+class SynthesisTimes(TurnFollower[None]):
+    """Follows the turns of a call.
 
     Args:
         measured: takes each time, in seconds.
     """
 
     def __init__(self, measured: Callable[[float], None]) -> None:
-        super().__init__(observe_every_push=False)
         self._measured = measured
         self._done = True
         self._asked = False
         self._context: str | None = None
         self._since = 0.0
 
-    async def on_push_frame(self, data: FramePushed) -> None:
-        """A frame was pushed for the first time."""
-        if data.direction is FrameDirection.DOWNSTREAM:
-            self.note(data.frame, data.timestamp / 1e9)
+    def turn_opened(self, now: float) -> None:
+        """Measure anew."""
+        self._done, self._asked, self._context = False, False, None
 
-    def note(self, frame: Frame, now: float) -> None:
-        """A frame went downstream at `now`, seconds."""
-        match frame:
-            case UserStartedSpeakingFrame():
-                self._done, self._asked, self._context = False, False, None
-            case LLMContextFrame():
-                self._asked = True
-            case LLMFailureFrame():
-                self._done = True
-            case AggregatedTextFrame() if frame.will_be_spoken and not isinstance(frame, TTSTextFrame):
-                if frame.text_type == HOLD_PHRASE:
-                    self._done = True
-                elif self._asked and self._context is None:
-                    self._context, self._since = frame.context_id, now
-            case TTSAudioRawFrame() if frame.context_id is not None and frame.context_id == self._context:
-                if not self._done:
-                    self._measured(now - self._since)
-                self._done = True
-            case _:
-                pass
+    def asked(self, now: float) -> None:
+        """What is spoken from now on is the answer."""
+        self._asked = True
+
+    def asked_ahead(self, now: float) -> None:
+        """So it is after a speculative request."""
+        self._asked = True
+
+    def model_failed(self, now: float, reason: str, *, clauses: int = 0) -> None:
+        """An apology is not measured."""
+        self._done = True
+
+    def speech_begun(self, now: float, text: str, context: str | None, *, of_answer: bool = True) -> None:
+        """The first clause of the answer is the beginning."""
+        if not of_answer:
+            self._done = True
+        elif self._asked and self._context is None:
+            self._context, self._since = context, now
+
+    def speech_made(self, now: float, seconds: float, context: str | None) -> None:
+        """The first sample of that clause is the end."""
+        if context is not None and context == self._context:
+            if not self._done:
+                self._measured(now - self._since)
+            self._done = True

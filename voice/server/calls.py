@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from fastapi import WebSocket
@@ -18,7 +19,7 @@ from voice.server.authentication import is_local_address
 from voice.server.closing import IDLE, end_when_idle, shortened
 from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.resumption import ResumableSocket
-from voice.server.transport import CallTransport
+from voice.server.transport import Caller, CallTransport
 from voice.wire.endpoint import (
     NATIVE,
     OUT_RATES,
@@ -44,6 +45,15 @@ BEGIN_EVERY = 0.1
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltCall:
+    """One call's pipeline, ready to run."""
+
+    worker: PipelineWorker
+    transport: CallTransport
+    """The part of it that speaks with the client."""
+
+
 class ServableAgent(Protocol):
     """The agent that the application serves once its models are loaded."""
 
@@ -54,7 +64,7 @@ class ServableAgent(Protocol):
     def status(self) -> dict[str, Any]:
         """What `/healthz` reports besides readiness."""
 
-    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+    def build_call(self, caller: Caller) -> BuiltCall:
         """The pipeline of one call."""
 
 
@@ -189,10 +199,8 @@ class Calls:
         self._callers[address] += 1
         self.began[task] = time.monotonic()
         try:
-            connection = await self._resumes(websocket) if resumes else websocket
-            transport = CallTransport(connection, sample_rate=rate)
-            transport.voice.ducked_by_client, transport.serializer.takes_harness = ducks, evals
-            await self._run(connection, transport, rate)
+            socket = await self._resumes(websocket) if resumes else websocket
+            await self._run(Caller(socket=socket, sample_rate=rate, ducks=ducks, takes_harness=evals))
         except VoiceError as error:
             log.warning("a call could not begin: %s", error)
             await websocket.close(1011, shortened(str(error)))
@@ -206,7 +214,7 @@ class Calls:
             if not self._callers[address]:
                 del self._callers[address]
 
-    async def _begin(self, transport: CallTransport, rate: int) -> PipelineWorker:
+    async def _begin(self, caller: Caller) -> BuiltCall:
         """Build a call's pipeline, when it is its turn: building many at once would hold up the calls under way."""
         self._beginning += 1
         try:
@@ -214,7 +222,7 @@ class Calls:
                 # Also after calls that have ended already: clients may call and hang up again and again.
                 await asyncio.sleep(self._next_begins - time.monotonic())
                 self._next_begins = time.monotonic() + BEGIN_EVERY
-                return self.agent.build_call(transport, sample_rate=rate)
+                return self.agent.build_call(caller)
         finally:
             self._beginning -= 1
 
@@ -230,34 +238,36 @@ class Calls:
         await socket.attach(websocket)
         return socket
 
-    async def _run(self, websocket: WebSocket | ResumableSocket, transport: CallTransport, rate: int) -> None:
-        if not isinstance(websocket, ResumableSocket):
-            await self._keep_books(transport, rate)
+    async def _run(self, caller: Caller) -> None:
+        socket = caller.socket
+        if not isinstance(socket, ResumableSocket):
+            await self._keep_books(caller)
             return
-        self._resumable.add(websocket)
+        self._resumable.add(socket)
         try:
-            await self._keep_books(transport, rate)
+            await self._keep_books(caller)
         finally:
-            self._resumable.discard(websocket)
-            websocket.end()
+            self._resumable.discard(socket)
+            socket.end()
 
-    async def _keep_books(self, transport: CallTransport, rate: int) -> None:
+    async def _keep_books(self, caller: Caller) -> None:
         if self.books is None:
-            await self._converse(transport, rate)
+            await self._converse(caller)
             return
-        transport.account = account = self.books.began()
+        account = self.books.began()
         why = "it could not begin"
         try:
-            why = await self._converse(transport, rate)
+            why = await self._converse(replace(caller, account=account))
         except asyncio.CancelledError:
             why = "cut off by the server's end"
             raise
         finally:
             self.books.ended(account, why)
 
-    async def _converse(self, transport: CallTransport, rate: int) -> str:
+    async def _converse(self, caller: Caller) -> str:
         """Run a call's pipeline to its end; returns why it ended, as a clause."""
-        worker = await self._begin(transport, rate)
+        call = await self._begin(caller)
+        worker, transport = call.worker, call.transport
         why = "the agent ended it"
 
         @transport.event_handler("on_client_disconnected")  # type: ignore[untyped-decorator]

@@ -48,32 +48,40 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
     While the caller speaks over an answer, what is sent becomes softer (`duck`), or nothing is sent (`silence`) until
     the answer is taken up again (`resume`) or interrupted. What the client has not played by then it drops, and it is
     sent again, from a border that `SentAudio` finds.
+
+    Args:
+        args, kwargs: as for pipecat's.
+        user_may_be_starting: whether the latest sound may be the start of the caller's speech.
+        ducked_gain: gain of a ducked answer.
+        ducked_by_client: whether the client makes its loudspeaker softer when it is told to.
+        present: set while the client is there; None for a client that does not come back.
     """
 
-    user_may_be_starting: Callable[[], bool] = staticmethod(lambda: False)
-    """Whether the latest sound may be the start of the caller's speech; set per call."""
-    ducked_gain = 1.0
-    """Gain of a ducked answer; set per call."""
-    ducked_by_client = False
-    """Whether the client makes its loudspeaker softer when it is told to; set per call."""
-    present: asyncio.Event | None = None
-    """Set while the client is there; None for a client that does not come back. Set per call."""
-    saying = ""
-    """The clause that is being spoken."""
-    _played_until: float | None = None
-    _interrupted = False
-    _ducking: Ducking | None = None
-    _sent: SentAudio | None = None
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        user_may_be_starting: Callable[[], bool] = lambda: False,
+        ducked_gain: float = 1.0,
+        ducked_by_client: bool = False,
+        present: asyncio.Event | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self._user_may_be_starting, self._present = user_may_be_starting, present
+        self._ducked_gain, self._ducked_by_client = ducked_gain, ducked_by_client
+        self.saying = ""
+        """The clause that is being spoken."""
+        self._played_until: float | None = None
+        self._interrupted = False
+        self._ducking: Ducking | None = None
+        self._sent: SentAudio | None = None
         self._may_sound = asyncio.Event()
         self._may_sound.set()
         self._stopped = asyncio.Event()
 
     def duck(self) -> None:
         """Speak more softly from now on."""
-        self._set_gain(self.ducked_gain)
+        self._set_gain(self._ducked_gain)
 
     def silence(self) -> None:
         """Be silent from the next audio on."""
@@ -86,7 +94,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     def _set_gain(self, gain: float) -> None:
         """At the client's loudspeaker if the client does that, else from the next audio on."""
-        if self.ducked_by_client:
+        if self._ducked_by_client:
             message = OutputTransportMessageUrgentFrame(message=to_rtvi(DuckMessage(gain)))
             self.create_task(self._write_frame(message), "duck")
         elif self._ducking:
@@ -135,8 +143,8 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
         """Send one chunk and wait until the next is due; while the client is away, wait for it."""
-        if self.present is not None and not self.present.is_set():
-            await self.present.wait()
+        if self._present is not None and not self._present.is_set():
+            await self._present.wait()
         if frame.interruptible:
             await self._hold()
             if not self._may_sound.is_set():
@@ -188,7 +196,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         if self._is_sounding:
             return
         for _ in range(round(LONGEST_HOLD / HOLD_STEP)):
-            if self._interrupted or not self.user_may_be_starting():
+            if self._interrupted or not self._user_may_be_starting():
                 return
             await asyncio.sleep(HOLD_STEP)
 

@@ -37,16 +37,13 @@ class ResumableSocket:
     Args:
         within: seconds for which the call waits for its client.
         may_wait: whether it may wait now.
-        changed: called with False when the client has gone, and with True when it has come back.
     """
 
-    def __init__(
-        self, *, within: float, may_wait: Callable[[], bool], changed: Callable[[bool], None] = lambda _: None
-    ) -> None:
+    def __init__(self, *, within: float, may_wait: Callable[[], bool]) -> None:
         self.token = secrets.token_urlsafe(32)
         self.present = asyncio.Event()
         """Set while the client is there, and when the call is over."""
-        self.changed = changed
+        self._came_or_went: Callable[[bool], None] = lambda _: None
         self.resent = range(0)
         """The numbers of the messages that were sent again, or late, when the client came back last."""
         self.within, self._may_wait = within, may_wait
@@ -77,6 +74,10 @@ class ResumableSocket:
     def application_state(self) -> WebSocketState:
         """As `client_state`."""
         return self.client_state
+
+    def watch(self, came_or_went: Callable[[bool], None]) -> None:
+        """Tell the call's transport when the client has gone (False), and when it has come back (True)."""
+        self._came_or_went = came_or_went
 
     def is_for(self, token: str, received: int) -> bool:
         """Whether a client that sends this token, and has received so many messages, can take the call up again.
@@ -109,7 +110,7 @@ class ResumableSocket:
             if not begins:
                 lost = "" if away is None else f" after {time.monotonic() - away:.1f} s"
                 log.warning("a client is back%s; its call goes on", lost)
-                self.changed(True)
+                self._came_or_went(True)
 
     async def until_left(self, websocket: WebSocket) -> None:
         """Wait until this connection, which was attached, is lost or has been closed, or the call is over."""
@@ -194,7 +195,7 @@ class ResumableSocket:
             task.cancel()
         self._left.set()
         self._wrote.set()
-        self.changed(False)
+        self._came_or_went(False)
 
     async def _give_up(self) -> None:
         """Neither read nor write on the connection that there is."""

@@ -7,8 +7,12 @@ is being sent, and the caller's own speech, are no silence.
 
 from dataclasses import dataclass
 
-from latency.record.turn import Part
+from latency.record.turn import EndedBy, Part
+from voice.frames import TurnEndFrame
+from voice.turns.turn_follower import TurnFollower
 
+NO_ANSWER: frozenset[EndedBy] = frozenset({"nothing_heard", "own_voice", "recogniser_failed"})
+"""How turns end that get no answer: there is nothing to answer, or the loss has been said."""
 PATIENT: tuple[Part, ...] = ("language model", "tool")
 """Parts that may still deliver after a long time; the caller is told that they work."""
 MOST_IN_A_ROW = 3
@@ -52,8 +56,8 @@ class Hang:
     """Whether some of the answer was spoken."""
 
 
-class CallWatch:
-    """Follows one call. Each method notes what happened at `now`, in seconds of any clock.
+class CallWatch(TurnFollower[None]):
+    """Follows one call, and finds what is due.
 
     Args:
         limits: how long the call may be silent.
@@ -67,8 +71,8 @@ class CallWatch:
         """When each of them last did something."""
         self._quiet_since = float("-inf")
         """When the caller last spoke or the agent was last sent."""
-        self._speaking = self._open = self._words = False
-        """Whether the caller speaks, a turn is open, and its text has come."""
+        self._speaking = self._open = self._words = self._decided = False
+        """Whether the caller speaks, a turn is open, its text has come, and its end has been decided."""
         self._tools: set[str] = set()
         self._answered = self._reasoning = False
         """Whether some of the answer has been spoken, and whether the reason for a silence is being said."""
@@ -137,7 +141,7 @@ class CallWatch:
         self._speaking, self._words = True, False
         self._forget("recogniser", "turn taking")
 
-    def speech_stopped(self, now: float) -> None:
+    def speech_stopped(self, now: float, silence: float) -> None:
         """The caller is silent."""
         self._speaking, self._quiet_since = False, now
         if self._open:
@@ -146,11 +150,11 @@ class CallWatch:
     def turn_opened(self, now: float) -> None:
         """The caller's speech is a turn, which stops any answer."""
         self.interrupted(now)
-        self._open, self._answered = True, False
+        self._open, self._answered, self._decided = True, False, False
         if not self._speaking:
             self._wait("turn taking" if self._words else "recogniser", now)
 
-    def heard(self, now: float, *, final: bool) -> None:
+    def heard(self, now: float, text: str, *, final: bool = True, revised: bool = False) -> None:
         """The recogniser has given text."""
         if not final:
             self._move("recogniser", now)
@@ -164,23 +168,18 @@ class CallWatch:
         """The recogniser has found no further words, or says that it failed."""
         self._forget("recogniser")
 
-    def turn_ended(self, now: float, *, wants_answer: bool, answering: bool) -> None:
-        """The end of the turn is decided.
-
-        Args:
-            now: the time.
-            wants_answer: whether its words are known.
-            answering: whether its answer is on the way already.
-        """
-        if answering:
+    def turn_ended(self, now: float, end: TurnEndFrame) -> None:
+        """The end of the turn is decided; a speculative answer may be on the way already."""
+        self._decided = end.ended_by not in NO_ANSWER
+        if end.confirmed:
             self.asked(now)
-        elif not wants_answer:
+        elif not self._decided:
             self._forget("recogniser", "turn taking")
 
-    def turn_closed(self, now: float, *, decided: bool) -> None:
-        """The turn is over; `decided`: by turn taking, and not because the pipeline stopped waiting for it."""
+    def turn_closed(self, now: float) -> None:
+        """The turn is over. Unless turn taking has decided that, nothing more is to be expected of it."""
         self._open = False
-        if decided:
+        if self._decided:
             self._move("turn taking", now)
         else:
             self._forget("turn taking")
@@ -198,13 +197,19 @@ class CallWatch:
         if clauses:
             self.to_speak(now, clauses=clauses)
 
+    def model_failed(self, now: float, reason: str, *, clauses: int = 0) -> None:
+        """An apology is as good as an answer."""
+        self.text_came(now, clauses=clauses)
+
     def model_ended(self, now: float) -> None:
         """A model's response is over. One without a word leaves the caller waiting, unless it called a tool."""
         if self._text or self._tools:
             self._forget("language model")
 
-    def tool_began(self, now: float, name: str) -> None:
-        """A tool runs for which the answer waits."""
+    def tool_began(self, now: float, name: str, *, awaited: bool = True) -> None:
+        """A tool runs."""
+        if not awaited:
+            return
         self._tools.add(name)
         self._forget("language model")
         self._wait("tool", now)
@@ -217,19 +222,23 @@ class CallWatch:
             if goes_on:
                 self.asked(now)
 
+    def tool_cancelled(self, now: float, name: str, *, goes_on: bool) -> None:
+        """It was stopped, which ends it, too."""
+        self.tool_ended(now, name, goes_on=goes_on)
+
     def to_speak(self, now: float, *, clauses: int = 1, reason: bool = False) -> None:
         """Words go to synthesis; `reason`: they are the reason for a silence."""
         self._reasoning = reason
         self._clauses += clauses
         self._wait("synthesis", now)
 
-    def speech_begun(self, now: float, *, of_answer: bool = True) -> None:
+    def speech_begun(self, now: float, text: str, context: str | None, *, of_answer: bool = True) -> None:
         """Synthesis has begun a clause."""
         self._of_answer = of_answer
         self._clauses = max(0, self._clauses - 1)
         self._wait("synthesis", now)
 
-    def speech_made(self, now: float, seconds: float) -> None:
+    def speech_made(self, now: float, seconds: float, context: str | None) -> None:
         """Synthesis made so many seconds of audio."""
         self._move("synthesis", now)
         if not self._clauses:
@@ -246,7 +255,7 @@ class CallWatch:
         if self._unsent <= SETTLED:
             self._forget("transport")
 
-    def spoke(self, now: float) -> None:
+    def agent_stopped(self, now: float) -> None:
         """The utterance was sent in full."""
         self._unsent, self._reasoning, self._quiet_since = 0.0, False, now
         self._forget("transport")

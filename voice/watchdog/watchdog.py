@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable
 
 from pipecat.frames.frames import Frame
 from pipecat.observers.base_observer import BaseObserver
@@ -16,7 +16,7 @@ from pipecat.services.stt_service import STTService
 from latency.record.turn import HangRecord, Part
 from voice.frames import HangFrame, HangReasonFrame, HoldPhraseFrame
 from voice.language.phrases import ENGLISH, Phrases
-from voice.watchdog.follow import WatchObserver
+from voice.turns.turn_follower import FollowerObserver
 from voice.watchdog.watch import CallWatch, Hang, Limits, Reminder
 
 WAITING = 10
@@ -45,12 +45,13 @@ TOLD_WITHIN = 0.1
 log = logging.getLogger(__name__)
 
 
-def stuck(processors: Iterable[FrameProcessor]) -> tuple[Part, str]:
-    """The first processor in front of which frames pile up: which part it is, and its name.
-
-    Args:
-        processors: in the order of the pipeline.
-    """
+def stuck(watchdog: FrameProcessor) -> tuple[Part, str]:
+    """The first processor before the watchdog in front of which frames pile up: which part it is, and its name."""
+    processors: list[FrameProcessor] = []
+    before = watchdog.previous
+    while before is not None:
+        processors.insert(0, before)
+        before = before.previous
     for processor in processors:
         # pipecat tells nobody how many frames wait.
         queue = getattr(processor, "_FrameProcessor__input_queue", None)
@@ -100,9 +101,7 @@ class Watchdog(FrameProcessor):
         super().__init__()
         self._phrases = phrases
         self.watch = CallWatch(limits)
-        self.observer: BaseObserver = WatchObserver(self.watch, self.changed)
-        self.parts: Sequence[FrameProcessor] = ()
-        """The processors of the pipeline; set once it is built."""
+        self.observer: BaseObserver = FollowerObserver(self.watch, self.changed)
         self._end_call = end_call
         self._timer: asyncio.TimerHandle | None = None
         self._acting: asyncio.Task[None] | None = None
@@ -170,7 +169,7 @@ class Watchdog(FrameProcessor):
             text = self._phrases.progress[1] if found.part == "tool" else self._phrases.delay[1]
             await self.push_frame(HoldPhraseFrame(text=text, kind="progress" if found.part == "tool" else "delay"))
             return
-        part, name = (found.part, None) if found.part is not None else stuck(self.parts)
+        part, name = (found.part, None) if found.part is not None else stuck(self)
         reason = sentence(part, found, name)
         log.warning("%s; %s", reason, "the call is ended" if found.ends_call else "the caller is told")
         hang = HangRecord(

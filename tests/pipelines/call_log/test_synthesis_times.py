@@ -53,5 +53,5 @@ def test_the_time_from_the_first_clause_to_its_first_sample_is_measured(
     found: list[float] = []
     times = SynthesisTimes(found.append)
     for at, frame in enumerate(frames):
-        times.note(frame, float(at))
+        times.follow(frame, float(at))
     assert found == measured

@@ -38,11 +38,15 @@ class Output(HeadStartOutput):
 
 
 def output(caller: SimpleNamespace) -> Output:
-    one = Output(None, Socket(), FastAPIWebsocketParams(serializer=None))  # type: ignore[arg-type]
+    one = Output(
+        None,
+        Socket(),
+        FastAPIWebsocketParams(serializer=None),
+        user_may_be_starting=lambda: caller.starts,
+        ducked_gain=0.1,
+    )
     one.socket = Socket()
     one._send_interval, one._sample_rate = 0.02, 16000
-    one.user_may_be_starting = lambda: caller.starts
-    one.ducked_gain = 0.1
     one._ducking, one._sent = Ducking(sample_rate=16000), SentAudio(bytes_per_second=32000, ahead=HEAD_START)
     return one
 

@@ -18,9 +18,10 @@ from pipecat.services.openai.llm import OpenAILLMService
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.server import calls as calls_module
-from voice.server.calls import Calls
+from voice.server.calls import BuiltCall, Calls
 from voice.server.event_loop import LoopWatch
 from voice.server.interventions import MOST_UNCOLLECTED, RARELY, Interventions, empty, importing
+from voice.server.transport import Caller, CallTransport
 
 
 @pytest.fixture
@@ -73,12 +74,12 @@ async def test_a_call_that_ended_leaves_none_of_its_parts(monkeypatch: pytest.Mo
     class Agent:
         native_rate = 24000
 
-        def build_call(self, transport: object, *, sample_rate: int) -> PipelineWorker:
+        def build_call(self, caller: Caller) -> BuiltCall:
             part = IdentityFilter()
             left.append(weakref.ref(part))
             worker = call_of(part)
             self.ending = asyncio.create_task(worker.queue_frame(EndFrame()))
-            return worker
+            return BuiltCall(worker, CallTransport(caller))
 
     with Interventions(asyncio.get_running_loop()) as interventions:
         calls = Calls(cast(Any, Agent()), interventions)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from voice.frames import TurnEndFrame
 from voice.watchdog.watch import BLOCKED, CallWatch, Hang, Limits, Reminder
 
 SILENCE, GIVE_UP = 8.0, 30.0
@@ -16,15 +17,15 @@ def said(watch: CallWatch, at: float) -> None:
     """The caller speaks for a second, to whose end this is the time."""
     watch.speech_started(at - 1)
     watch.turn_opened(at - 0.9)
-    watch.speech_stopped(at)
+    watch.speech_stopped(at, 0.2)
 
 
 def committed(watch: CallWatch, at: float) -> None:
     """The caller's turn is over at this time, and a model is asked."""
     said(watch, at - 0.3)
-    watch.heard(at - 0.1, final=True)
-    watch.turn_ended(at, wants_answer=True, answering=False)
-    watch.turn_closed(at, decided=True)
+    watch.heard(at - 0.1, "words", final=True)
+    watch.turn_ended(at, TurnEndFrame(ended_by="smart_turn"))
+    watch.turn_closed(at)
     watch.asked(at)
 
 
@@ -36,7 +37,7 @@ def hang(found: object) -> Hang:
 def test_a_silent_caller_waits_for_nothing(watch: CallWatch) -> None:
     assert watch.due is None
     watch.speech_started(1)
-    watch.speech_stopped(2)
+    watch.speech_stopped(2, 0.2)
     assert watch.due is None, "a sound that is no turn"
 
 
@@ -51,7 +52,7 @@ def test_a_recogniser_without_text(watch: CallWatch) -> None:
 
 def test_text_in_parts_keeps_the_recogniser_alive(watch: CallWatch) -> None:
     said(watch, 10)
-    watch.heard(15, final=False)
+    watch.heard(15, "words", final=False)
     assert watch.due == 15 + SILENCE
 
 
@@ -59,23 +60,23 @@ def test_text_in_parts_keeps_the_recogniser_alive(watch: CallWatch) -> None:
 def test_a_turn_that_the_pipeline_ended_without_turn_taking(watch: CallWatch, words: bool) -> None:
     said(watch, 10)
     if words:
-        watch.heard(10.1, final=True)
-    watch.turn_closed(15, decided=False)
+        watch.heard(10.1, "words", final=True)
+    watch.turn_closed(15)
     # With words, a processor between recogniser and turn taking may have dropped them; without, they are still owed.
     assert watch.due == (None if words else 18)
 
 
 def test_an_end_of_turn_that_is_never_decided(watch: CallWatch) -> None:
     said(watch, 10)
-    watch.heard(10.2, final=True)
+    watch.heard(10.2, "words", final=True)
     assert hang(watch.check(18.2)).part == "turn taking"
 
 
 def test_a_turn_that_nobody_answers(watch: CallWatch) -> None:
     said(watch, 10)
-    watch.heard(10.2, final=True)
-    watch.turn_ended(10.5, wants_answer=True, answering=False)
-    watch.turn_closed(10.5, decided=True)
+    watch.heard(10.2, "words", final=True)
+    watch.turn_ended(10.5, TurnEndFrame(ended_by="smart_turn"))
+    watch.turn_closed(10.5)
     assert hang(watch.check(18.5)).part == "turn taking"
 
 
@@ -84,8 +85,8 @@ def test_a_turn_without_words_waits_for_nothing(watch: CallWatch, answered: bool
     said(watch, 10)
     if answered:
         watch.heard_nothing(10.2)
-    watch.turn_ended(10.5, wants_answer=False, answering=False)
-    watch.turn_closed(10.5, decided=False)
+    watch.turn_ended(10.5, TurnEndFrame(ended_by="nothing_heard"))
+    watch.turn_closed(10.5)
     assert watch.due is None
 
 
@@ -93,7 +94,7 @@ def test_the_caller_goes_on(watch: CallWatch) -> None:
     said(watch, 10)
     watch.speech_started(12)
     assert watch.due is None
-    watch.speech_stopped(30)
+    watch.speech_stopped(30, 0.2)
     assert watch.due == 38
 
 
@@ -101,10 +102,10 @@ def test_a_model_is_said_to_work_until_it_is_given_up(watch: CallWatch) -> None:
     committed(watch, 10)
     assert watch.check(18) == Reminder(part="language model")
     watch.to_speak(18)
-    watch.speech_begun(18)
-    watch.speech_made(18.1, 1.0)
+    watch.speech_begun(18, "It is noon.", "a")
+    watch.speech_made(18.1, 1.0, "a")
     watch.speech_sent(18.9, 1.0)
-    watch.spoke(19)
+    watch.agent_stopped(19)
     assert watch.check(27) == Reminder(part="language model")
     assert watch.check(35) == Reminder(part="language model")
     found = hang(watch.check(43))
@@ -113,9 +114,9 @@ def test_a_model_is_said_to_work_until_it_is_given_up(watch: CallWatch) -> None:
 
 def test_a_model_whose_answer_is_on_the_way_when_the_turn_ends(watch: CallWatch) -> None:
     said(watch, 10)
-    watch.heard(10.1, final=True)
-    watch.turn_ended(10.2, wants_answer=True, answering=True)
-    watch.turn_closed(10.2, decided=True)
+    watch.heard(10.1, "words", final=True)
+    watch.turn_ended(10.2, TurnEndFrame(ended_by="smart_turn", confirmed=True))
+    watch.turn_closed(10.2)
     assert watch.check(18.2) == Reminder(part="language model")
 
 
@@ -153,7 +154,7 @@ def answering(watch: CallWatch, *, clauses: int) -> None:
 
 def test_synthesis_without_a_sound(watch: CallWatch) -> None:
     answering(watch, clauses=1)
-    watch.speech_begun(11.1)
+    watch.speech_begun(11.1, "It is noon.", "a")
     found = hang(watch.check(19))
     assert (found.part, found.ends_call, found.answered) == ("synthesis", False, False)
     watch.to_speak(19, reason=True)
@@ -163,10 +164,10 @@ def test_synthesis_without_a_sound(watch: CallWatch) -> None:
 
 def test_synthesis_that_loses_a_later_clause(watch: CallWatch) -> None:
     answering(watch, clauses=2)
-    watch.speech_begun(11.1)
-    watch.speech_made(11.2, 1.0)
+    watch.speech_begun(11.1, "It is noon.", "a")
+    watch.speech_made(11.2, 1.0, "a")
     watch.speech_sent(12, 1.0)
-    watch.spoke(12)
+    watch.agent_stopped(12)
     found = hang(watch.check(20))
     assert (found.part, found.answered) == ("synthesis", True)
 
@@ -174,19 +175,19 @@ def test_synthesis_that_loses_a_later_clause(watch: CallWatch) -> None:
 def test_a_long_answer_is_no_silence(watch: CallWatch) -> None:
     answering(watch, clauses=2)
     for _ in range(2):
-        watch.speech_begun(11.1)
-        watch.speech_made(11.2, 10.0)
+        watch.speech_begun(11.1, "It is noon.", "a")
+        watch.speech_made(11.2, 10.0, "a")
     for second in range(12, 32):
         assert watch.check(second) is None
         watch.speech_sent(second, 1.0)
-    watch.spoke(32)
+    watch.agent_stopped(32)
     assert watch.due is None
 
 
 def test_a_transport_that_sends_nothing_ends_the_call(watch: CallWatch) -> None:
     answering(watch, clauses=1)
-    watch.speech_begun(11.1)
-    watch.speech_made(11.2, 10.0)
+    watch.speech_begun(11.1, "It is noon.", "a")
+    watch.speech_made(11.2, 10.0, "a")
     watch.speech_sent(12, 0.02)
     found = hang(watch.check(20))
     assert (found.part, found.ends_call, found.answered) == ("transport", True, True)
@@ -197,7 +198,7 @@ def test_while_the_caller_speaks_over_it_nothing_is_due(watch: CallWatch) -> Non
     watch.speech_started(12)
     assert watch.due is None
     watch.turn_opened(12.5)
-    watch.speech_stopped(13)
+    watch.speech_stopped(13, 0.2)
     watch.heard_nothing(13.2)
     assert watch.due is None
 
@@ -251,8 +252,8 @@ def test_nobody_waits_while_the_client_is_away(watch: CallWatch) -> None:
 
 def test_audio_that_could_not_be_sent_while_the_client_was_away_is_sent_when_it_is_back(watch: CallWatch) -> None:
     answering(watch, clauses=1)
-    watch.speech_begun(11)
-    watch.speech_made(11, 5.0)
+    watch.speech_begun(11, "It is noon.", "a")
+    watch.speech_made(11, 5.0, "a")
     watch.speech_sent(11.5, 0.5)
     watch.paused(True, 12)
     watch.paused(False, 40, again=3)

@@ -4,15 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from pipecat.pipeline.worker import PipelineWorker
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from tests.voice.server.resumption.test_cuts import CountingAgent, serving, until
 from tests.voice.server.resumption.test_idle import read_all
-from voice.server.calls import Calls
+from voice.server.calls import BuiltCall, Calls
 from voice.server.closing import FAILED
-from voice.server.transport import CallTransport
+from voice.server.transport import Caller
 from voice.wire import framing
 from voice.wire.messages import ResumeMessage
 from voice.wire.resumption import RECEIVED_HEADER, RESUME_HEADER
@@ -77,7 +76,7 @@ async def test_a_call_that_lasts_too_long_says_so_on_its_latest_connection(resum
 class FailingAgent(CountingAgent):
     """Its calls cannot be built, for a reason that nobody thought of."""
 
-    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+    def build_call(self, caller: Caller) -> BuiltCall:
         raise KeyError("nobody thought of this")
 
 

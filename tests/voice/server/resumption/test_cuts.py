@@ -21,9 +21,9 @@ from voice.client.call import link
 from voice.client.call.link import CallOver, Link
 from voice.server.app import create_app
 from voice.server.authentication import Access
-from voice.server.calls import NO_SUCH_CALL, Calls
+from voice.server.calls import NO_SUCH_CALL, BuiltCall, Calls
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
-from voice.server.transport import CallTransport
+from voice.server.transport import Caller, CallTransport
 from voice.wire import framing
 from voice.wire.endpoint import IN_RATE
 from voice.wire.messages import ClientMessage, ResumeMessage
@@ -84,14 +84,16 @@ class CountingAgent:
     def status(self) -> dict[str, Any]:
         return {}
 
-    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+    def build_call(self, caller: Caller) -> BuiltCall:
         self.parts.append(Counting())
-        return PipelineWorker(
+        transport = CallTransport(caller)
+        worker = PipelineWorker(
             Pipeline([transport.input(), self.parts[-1], transport.output()]),
-            params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate),
+            params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=caller.sample_rate),
             idle_timeout_secs=None,
             enable_rtvi=False,
         )
+        return BuiltCall(worker, transport)
 
 
 @asynccontextmanager

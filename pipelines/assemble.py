@@ -26,7 +26,6 @@ from pipecat.utils.types import NOT_GIVEN
 
 from pipelines.call_log.call_worker import CallWorker
 from pipelines.call_log.observer import MonotonicClock, TurnObserver
-from pipelines.call_log.synthesis_times import SynthesisTimes
 from pipelines.call_log.turn_log import TurnLog
 from pipelines.loading import Engines
 from pipelines.pipecat_services.component_factory import ComponentFactory
@@ -56,7 +55,6 @@ from voice.turns.barge_in.turn_start import BargeInStart, UninterruptibleStart
 from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
 from voice.turns.own_voice import OwnVoiceGate, SpokenWords, SpokenWordsTap
-from voice.turns.turn_follower import FollowerObserver
 from voice.turns.vad import HintingVADProcessor, SharedSilero
 from voice.turns.words import TURN_WORDS
 from voice.turns.words.sentence_end import SentenceEnds
@@ -175,6 +173,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         stalls=watch.between if watch else None,
         speculates=settings.turns.speculation != "off",
         began=time.monotonic(),
+        synthesised=models.synthesised,
     )
     rtvi = CallRTVI()
     answer_requests(rtvi, swap.carry_out if swap else None)
@@ -186,7 +185,6 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         cancel_timeout_secs=CANCEL_WITHIN,
         observers=[
             TurnObserver(log, rtvi, watch, caller.account),
-            FollowerObserver(SynthesisTimes(models.synthesised)),
             watchdog.observer,
         ],
         params=PipelineParams(

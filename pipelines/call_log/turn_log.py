@@ -25,6 +25,8 @@ class TurnLog(TurnFollower[LiveTurn]):
         stalls: finds the event loop's stalls; None when the loop is not watched.
         speculates: whether answers are started before the commit.
         began: when the call began; what the loop did before then concerns other calls.
+        synthesised: takes the seconds from an answer's first clause to its first sample, for which deadlines allow;
+            once a turn, and only if nothing was spoken before the answer, which would wait for the phrase's audio.
     """
 
     def __init__(
@@ -35,11 +37,12 @@ class TurnLog(TurnFollower[LiveTurn]):
         stalls: Stalls | None = None,
         speculates: bool = False,
         began: float = -math.inf,
+        synthesised: Callable[[float], None] = lambda _: None,
     ) -> None:
         self.tier = tier
         self._speculates = speculates
         self.models = models or {}
-        self._stalls = stalls
+        self._stalls, self._synthesised = stalls, synthesised
         self._finished = began
         self._answered: dict[int, LiveTurn] = {}
         self.turn: LiveTurn | None = None
@@ -324,6 +327,11 @@ class TurnLog(TurnFollower[LiveTurn]):
             turn.opening_seconds += seconds
             self.mark_first(Mark.TTS_FIRST_SAMPLE, now)
         elif turn and context in turn.contexts:
+            begun = turn.marks.get(Mark.CLAUSE_TO_TTS)
+            if begun is not None and not (
+                turn.opening or turn.failed is not None or Mark.TTS_FIRST_SAMPLE in turn.marks
+            ):
+                self._synthesised(now - begun)
             self.mark_first(Mark.TTS_FIRST_SAMPLE, now)
             turn.answer_sampled = True
 

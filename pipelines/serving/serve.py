@@ -24,7 +24,7 @@ from voice.server.authentication import Access
 from voice.server.calls import Calls
 from voice.server.connections import BoundedWebSocket
 from voice.server.event_loop import LoopWatch
-from voice.server.interventions import Interventions
+from voice.server.garbage_collection import GarbageCollection
 from voice.server.limits import LARGEST_MESSAGE
 from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import call_url, page_url
@@ -50,11 +50,12 @@ async def serve_agent(
     """
     access = address.access()
     sock = listen(address.host, address.port)
-    with Interventions(asyncio.get_running_loop()) as interventions:
+    loop = asyncio.get_running_loop()
+    with GarbageCollection(loop) as garbage, contextlib.ExitStack() as at_end:
         metrics = _metrics(agent)
         calls = Calls(
             agent,
-            interventions,
+            garbage,
             most=address.calls,
             books=metrics,
             resume_within=address.resume,
@@ -64,9 +65,10 @@ async def serve_agent(
         )
 
         def take_calls() -> None:
-            interventions.models_loaded()
+            garbage.freeze()
             calls.headroom = headroom = agent.headroom
-            if watch := LoopWatch.of(asyncio.get_running_loop()):
+            if watch := LoopWatch.begin(loop):
+                at_end.callback(watch.close)
                 headroom.loop = watch.load
                 headroom.queues.append(watch.waits)
             metrics.watch(headroom)

@@ -17,7 +17,7 @@ from voice.server.accounting import ServerAccounting
 from voice.server.admission import AdmissionRefusal, Headroom
 from voice.server.authentication import is_local_address
 from voice.server.closing import IDLE, end_when_idle, shortened
-from voice.server.interventions import RELEASE_AFTER, Interventions
+from voice.server.garbage_collection import RELEASE_AFTER, GarbageCollection
 from voice.server.resumption import ResumableSocket
 from voice.server.transport import Caller, CallTransport
 from voice.wire.endpoint import (
@@ -73,7 +73,7 @@ class Calls:
 
     Args:
         agent: builds the pipeline of each call.
-        interventions: called when calls have ended; None leaves their memory to Python.
+        garbage: collected when calls have ended; None leaves that to Python.
         most: how many calls may be under way.
         books: are told what becomes of calls.
         resume_within: seconds for which a call waits for a client whose connection broke; 0 ends it at once.
@@ -85,7 +85,7 @@ class Calls:
     def __init__(
         self,
         agent: ServableAgent,
-        interventions: Interventions | None = None,
+        garbage: GarbageCollection | None = None,
         *,
         most: int = MOST_CALLS,
         books: ServerAccounting | None = None,
@@ -104,7 +104,7 @@ class Calls:
         self.ready = False
         self.closing = False
         """Whether the server is about to end: calls go on, but none begins."""
-        self._interventions = interventions
+        self._garbage = garbage
         self._most = most
         self._begins = asyncio.Lock()
         self._beginning = 0
@@ -301,5 +301,5 @@ class Calls:
         await transport.end(f"it has lasted {self._longest / 60:g} minutes, the longest for this server")
 
     def _release(self, worker: PipelineWorker) -> None:
-        if self._interventions:
-            self._interventions.call_ended(worker, others=len(self.active))
+        if self._garbage:
+            self._garbage.call_ended(worker, others=len(self.active))

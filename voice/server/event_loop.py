@@ -131,11 +131,26 @@ class LoopWatch:
         """The watch of a loop; None when it is not watched."""
         return _WATCHES.get(loop)
 
+    @classmethod
+    def begin(cls, loop: asyncio.AbstractEventLoop) -> "LoopWatch | None":
+        """Watch a loop from now on, by a wrapper around its selector; None for a loop that has none.
+
+        asyncio itself reports how long its callbacks took in debug mode only, which is far too slow for calls.
+        """
+        selector = getattr(loop, "_selector", None)
+        if selector is None:
+            return None
+        watch = cls(loop)
+        selector.select = watch.timed(selector.select)
+        return watch
+
     def close(self) -> None:
         """Watch no longer."""
         gc.callbacks.remove(self._on_collection)
         if (loop := self._loop()) is not None:
             _WATCHES.pop(loop, None)
+            if (selector := getattr(loop, "_selector", None)) is not None:
+                vars(selector).pop("select", None)
 
     def between(self, since: float, until: float) -> list[Stall]:
         """The stalls that ended after `since` and not after `until`, to a tenth of a millisecond."""

@@ -10,18 +10,35 @@ from typing import Any
 import pytest
 
 from voice.server.event_loop import TICK, LoopWatch
-from voice.server.interventions import Interventions
 
 
 @contextmanager
 def watched() -> Iterator[LoopWatch]:
-    """The watch of the running loop, while the interventions are in force."""
-    loop = asyncio.get_running_loop()
-    with Interventions(loop) as interventions:
-        interventions.models_loaded()
-        watch = LoopWatch.of(loop)
-        assert watch is not None
-        yield watch
+    """The watch of the running loop."""
+    watch = LoopWatch.begin(asyncio.get_running_loop())
+    assert watch is not None
+    yield watch
+    watch.close()
+
+
+async def test_a_loop_that_is_watched_no_longer_is_as_it_was() -> None:
+    loop: Any = asyncio.get_running_loop()
+    known = len(gc.callbacks), LoopWatch.of(loop)
+    assert known[1] is None
+    with watched() as watch:
+        assert "select" in vars(loop._selector)
+        assert LoopWatch.of(loop) is watch
+    assert (len(gc.callbacks), LoopWatch.of(loop)) == known
+    assert "select" not in vars(loop._selector)
+
+
+def test_a_loop_without_a_selector_is_not_watched() -> None:
+    class Foreign(asyncio.AbstractEventLoop):
+        pass
+
+    loop = Foreign()
+    assert LoopWatch.begin(loop) is None
+    assert LoopWatch.of(loop) is None
 
 
 def block(seconds: float) -> None:

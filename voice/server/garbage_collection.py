@@ -1,15 +1,13 @@
-"""What a server changes in its interpreter so that calls do not wait; only a process that enters `Interventions` does.
+"""Collects the garbage of a server when no call has to wait for it; for a process that enters `GarbageCollection`.
 
-Neither Python's collector nor asyncio nor pipecat offers these as settings, so this module reaches into their objects.
+While Python's collector looks for objects that only refer to one another, nothing else runs, and it takes up to 1 µs
+for each object that is alive or left. Neither Python nor pipecat has settings for what is done here:
 
-- **The heap is frozen** once the models are loaded. While the collector looks for objects that only refer to one
-  another, nothing else runs, and it takes up to 1 µs for each object that is alive or left. Models and libraries stay
-  for good, so it need not walk them during calls.
+- **The heap is frozen** once the models are loaded. Models and libraries stay for good, so that the collector need not
+  walk them during calls.
 - **The parts of a finished call are emptied.** A call has 2,700 objects and would leave 1,300 in cycles: with a few
   calls, collecting them takes the 10 ms that audio bears. Emptied, it leaves 200, which wait for a moment when at most
   one caller has to wait for the collector.
-- **The event loop's selector is wrapped** so that `LoopWatch` can measure stalls. asyncio reports how long its
-  callbacks took in debug mode only, which is far too slow for calls.
 """
 
 import asyncio
@@ -18,8 +16,6 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-
-from voice.server.event_loop import LoopWatch
 
 if TYPE_CHECKING:
     from pipecat.pipeline.worker import PipelineWorker
@@ -52,8 +48,8 @@ def importing() -> Iterator[None]:
         gc.enable()
 
 
-class Interventions:
-    """All interventions on behalf of one event loop; leaving the context takes them back.
+class GarbageCollection:
+    """Collects the garbage of calls at good moments; leaving the context leaves that to Python again.
 
     Args:
         loop: the loop that runs the calls; enter and leave the context in its thread.
@@ -61,35 +57,27 @@ class Interventions:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._watch: LoopWatch | None = None
         self._uncollected = 0
         self._collected = -COLLECT_EVERY
         self._collection: asyncio.TimerHandle | None = None
 
-    def __enter__(self) -> "Interventions":
+    def __enter__(self) -> "GarbageCollection":
         self._thresholds = gc.get_threshold()
         return self
 
     def __exit__(self, *_error: object) -> None:
         if self._collection is not None:
             self._collection.cancel()
-        if self._watch:
-            del self._loop._selector.select  # type: ignore[attr-defined]
-            self._watch.close()
         gc.set_threshold(*self._thresholds)
         gc.unfreeze()
 
-    def models_loaded(self) -> None:
-        """Freeze the heap and begin to watch the loop, unless it has no selector."""
+    def freeze(self) -> None:
+        """The models are loaded: what there is now is not walked again."""
         gc.collect()
         gc.freeze()
         _release_freed_memory()
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, RARELY)
-        selector = getattr(self._loop, "_selector", None)
-        if selector is not None:
-            self._watch = LoopWatch(self._loop)
-            selector.select = self._watch.timed(selector.select)
 
     def call_ended(self, worker: "PipelineWorker", *, others: int) -> None:
         """Empty the parts of a call, and collect what is left of calls if this is a good moment.

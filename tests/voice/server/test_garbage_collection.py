@@ -1,4 +1,4 @@
-"""A server's interventions last as long as their context, and finished calls leave little to collect."""
+"""What a server changes of Python's collector ends with its context, and finished calls leave little to collect."""
 
 import asyncio
 import gc
@@ -19,8 +19,7 @@ from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.server import calls as calls_module
 from voice.server.calls import BuiltCall, Calls
-from voice.server.event_loop import LoopWatch
-from voice.server.interventions import MOST_UNCOLLECTED, RARELY, Interventions, empty, importing
+from voice.server.garbage_collection import MOST_UNCOLLECTED, RARELY, GarbageCollection, empty, importing
 from voice.server.transport import Caller, CallTransport
 
 
@@ -81,8 +80,8 @@ async def test_a_call_that_ended_leaves_none_of_its_parts(monkeypatch: pytest.Mo
             self.ending = asyncio.create_task(worker.queue_frame(EndFrame()))
             return BuiltCall(worker, CallTransport(caller))
 
-    with Interventions(asyncio.get_running_loop()) as interventions:
-        calls = Calls(cast(Any, Agent()), interventions)
+    with GarbageCollection(asyncio.get_running_loop()) as garbage:
+        calls = Calls(cast(Any, Agent()), garbage)
         calls.ready = True
         calls.active = {cast(Any, "one"), cast(Any, "another")}
         await calls.take(cast(WebSocket, Socket()), "16000")
@@ -97,49 +96,34 @@ async def test_remains_are_collected_when_few_are_in_a_call() -> None:
         def __init__(self) -> None:
             self.own = self
 
-    with Interventions(asyncio.get_running_loop()) as interventions:
+    with GarbageCollection(asyncio.get_running_loop()) as garbage:
         left = weakref.ref(Circle())
-        interventions.call_ended(call_of(), others=2)
+        garbage.call_ended(call_of(), others=2)
         assert left() is not None
-        interventions.call_ended(call_of(), others=1)
+        garbage.call_ended(call_of(), others=1)
         assert left() is None
 
 
 @pytest.mark.usefixtures("uncollected")
 async def test_remains_of_calls_without_a_gap_are_collected_now_and_then() -> None:
-    with Interventions(asyncio.get_running_loop()) as interventions:
+    with GarbageCollection(asyncio.get_running_loop()) as garbage:
         kept = weakref.ref(call_of())
         for _ in range(MOST_UNCOLLECTED - 1):
-            interventions.call_ended(call_of(), others=2)
+            garbage.call_ended(call_of(), others=2)
         assert kept() is not None
-        interventions.call_ended(call_of(), others=2)
+        garbage.call_ended(call_of(), others=2)
         assert kept() is None
 
 
-async def test_the_interventions_end_with_their_context() -> None:
-    loop: Any = asyncio.get_running_loop()
-    known = gc.get_threshold(), len(gc.callbacks), LoopWatch.of(loop)
-    assert known[2] is None
-    with Interventions(loop) as interventions:
-        assert (gc.get_threshold(), len(gc.callbacks), LoopWatch.of(loop)) == known, "the models are still loading"
-        interventions.models_loaded()
+async def test_what_is_changed_ends_with_its_context() -> None:
+    known = gc.get_threshold()
+    with GarbageCollection(asyncio.get_running_loop()) as garbage:
+        assert gc.get_threshold() == known, "the models are still loading"
+        garbage.freeze()
         assert gc.get_freeze_count() > 0
         assert gc.get_threshold()[2] == RARELY
-        assert "select" in vars(loop._selector)
-        assert LoopWatch.of(loop) is not None
-    assert (gc.get_threshold(), len(gc.callbacks), LoopWatch.of(loop)) == known
+    assert gc.get_threshold() == known
     assert gc.get_freeze_count() == 0
-    assert "select" not in vars(loop._selector)
-
-
-def test_a_loop_without_a_selector_is_not_watched() -> None:
-    class Foreign(asyncio.AbstractEventLoop):
-        pass
-
-    loop = Foreign()
-    with Interventions(loop) as interventions:
-        interventions.models_loaded()
-        assert LoopWatch.of(loop) is None
 
 
 def test_what_is_imported_is_frozen() -> None:

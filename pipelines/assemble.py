@@ -184,7 +184,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         idle_timeout_secs=None,
         cancel_timeout_secs=CANCEL_WITHIN,
         observers=[
-            TurnObserver(log, rtvi, watch, caller.account),
+            TurnObserver(log, rtvi, watch, caller.metrics),
             watchdog.observer,
         ],
         params=PipelineParams(
@@ -192,7 +192,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         ),
         rtvi_processor=rtvi,
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
-        account=caller.account,
+        metrics=caller.metrics,
     )
     return BuiltCall(worker, transport)
 

@@ -1,4 +1,4 @@
-"""The books on a server's calls: figures for Prometheus, and one line in the log for each call at its end."""
+"""A server's metrics: figures for Prometheus, and one line in the log for each call at its end."""
 
 import itertools
 import logging
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from pipelines.call_log.call_account import CallAccount, ClosedTurn
-from voice.server.accounting import CallAccounting, CallFigures
+from pipelines.call_log.call_statistics import CallStatistics, ClosedTurn
+from voice.server.metrics import CallFigures, CallMetrics
 
 if TYPE_CHECKING:
     from pipelines.call_log.tracing import CallTrace
@@ -24,7 +24,7 @@ CALL_LOG = "turnaround.calls"
 log = logging.getLogger(CALL_LOG)
 
 
-class ServerMetrics:
+class PrometheusMetrics:
     """Counts what happens to a server's calls; its own registry, so that several servers share no figures.
 
     Args:
@@ -44,7 +44,7 @@ class ServerMetrics:
     ) -> None:
         self._stop, self._budget, self._trace, self._clock = stop, budget, trace, clock
         self._numbers = itertools.count(1)
-        self._accounts: dict[int, CallAccount] = {}
+        self._calls_under_way: dict[int, CallStatistics] = {}
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._calls = Counter("voice_calls", "Calls that were taken", registry=registry)
@@ -75,11 +75,11 @@ class ServerMetrics:
         """A call was not taken."""
         self._refused.labels(kind).inc()
 
-    def began(self) -> CallAccount:
+    def began(self) -> CallStatistics:
         """A call was taken."""
         self._calls.inc()
         self._under_way.inc()
-        account = CallAccount(
+        call = CallStatistics(
             stop=self._stop,
             budget=self._budget,
             number=next(self._numbers),
@@ -88,18 +88,18 @@ class ServerMetrics:
             count_missed=self._missed.inc,
             trace=self._trace(),
         )
-        self._accounts[account.number] = account
-        return account
+        self._calls_under_way[call.number] = call
+        return call
 
-    def ended(self, account: CallAccounting, why: str) -> None:
+    def ended(self, call: CallMetrics, why: str) -> None:
         """A call is over: its last turn is counted, and the call is logged."""
-        assert isinstance(account, CallAccount)
+        assert isinstance(call, CallStatistics)
         self._under_way.dec()
-        self._accounts.pop(account.number, None)
-        account.close()
-        if account.trace:
-            account.trace.ended(why)
-        log.info("call %d %s", account.number, account.line(why, self._clock() - account.began))
+        self._calls_under_way.pop(call.number, None)
+        call.close()
+        if call.trace:
+            call.trace.ended(why)
+        log.info("call %d %s", call.number, call.line(why, self._clock() - call.began))
 
     def watch(self, headroom: "Headroom") -> None:
         """Show how busy the event loop is, and count how long work waits for what calls share."""
@@ -117,7 +117,7 @@ class ServerMetrics:
     def under_way(self) -> list[CallFigures]:
         """What may be shown of the calls under way."""
         now = self._clock()
-        return [account.figures(now) for account in self._accounts.values()]
+        return [call.figures(now) for call in self._calls_under_way.values()]
 
     def exposition(self) -> tuple[bytes, str]:
         """All figures in Prometheus's format, and its content type."""

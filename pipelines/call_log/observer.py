@@ -29,8 +29,8 @@ from voice.frames import (
     TurnJoinsFrame,
 )
 from voice.llm.long_answers.service import AnswerPartFrame
-from voice.server.accounting import CallAccounting
 from voice.server.event_loop import LoopWatch
+from voice.server.metrics import CallMetrics
 from voice.turns.turn_follower import counts
 from voice.wire.messages import TurnMessage, to_rtvi
 
@@ -53,17 +53,17 @@ class TurnObserver(BaseObserver):
         log: the turns of this call.
         rtvi: sends messages to the client.
         watch: watches the event loop during the call; None when it is not watched.
-        account: the books on the call; None where none are kept.
+        metrics: is told of every turn that changed; None where nothing is counted.
     """
 
     def __init__(
-        self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None, account: CallAccounting | None = None
+        self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None, metrics: CallMetrics | None = None
     ) -> None:
         super().__init__(observe_every_push=False)
         self.log = log
         self._rtvi = rtvi
         self._watch = watch
-        self._account = account
+        self._metrics = metrics
         self._watching = False
 
     async def on_pipeline_started(self) -> None:
@@ -87,8 +87,8 @@ class TurnObserver(BaseObserver):
         if changed is None:
             return
         report = changed.report()
-        if self._account:
-            self._account.note(report.turn)
+        if self._metrics:
+            self._metrics.note(report.turn)
         message = TurnMessage(report)
         if isinstance(data.frame, HangFrame):
             # What hangs may be between RTVI, at the head of the pipeline, and the transport.

@@ -26,7 +26,7 @@ from loguru import logger
 from latency.record.marks import Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import ServerTurn
-from pipelines.call_log.call_account import ClosedTurn
+from pipelines.call_log.call_statistics import ClosedTurn
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter

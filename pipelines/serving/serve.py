@@ -13,7 +13,7 @@ from loguru import logger
 
 from latency.budget import Budget
 from pipelines.agent import Agent
-from pipelines.call_log.metrics import CALL_LOG, ServerMetrics
+from pipelines.call_log.metrics import CALL_LOG, PrometheusMetrics
 from pipelines.call_log.tracing import CallTrace, tracer
 from pipelines.process import SafeFormatter, end_in_a_sentence, log_pipecat
 from pipelines.serving.address import Address
@@ -57,7 +57,7 @@ async def serve_agent(
             agent,
             garbage,
             most=address.calls,
-            books=metrics,
+            metrics=metrics,
             resume_within=address.resume,
             from_one=address.most_from_one,
             longest=address.longest,
@@ -108,7 +108,7 @@ async def _run(
         await agent.close()
 
 
-def _metrics(agent: Agent) -> ServerMetrics:
+def _metrics(agent: Agent) -> PrometheusMetrics:
     llm = agent.settings.llm
     budget = llm.budget_ms / 1000 if isinstance(llm, Tiers) else Budget().llm
     providers = {name: tier.provider for name, tier in llm.tiers.items()} if isinstance(llm, Tiers) else {}
@@ -117,7 +117,7 @@ def _metrics(agent: Agent) -> ServerMetrics:
         found = tracer()
         return None if found is None else CallTrace(providers, found)
 
-    return ServerMetrics(stop=agent.settings.vad.stop_ms / 1000, budget=budget, trace=trace)
+    return PrometheusMetrics(stop=agent.settings.vad.stop_ms / 1000, budget=budget, trace=trace)
 
 
 def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Config:

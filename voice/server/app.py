@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 def create_app(calls: Calls, access: Access) -> FastAPI:
     """The application that takes `calls` from those who have `access`; it refuses them until `calls.ready` is set."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(page_routes(access, lambda: calls.books.under_way() if calls.books else None))
+    app.include_router(page_routes(access, lambda: calls.metrics.under_way() if calls.metrics else None))
 
     @app.get(LIVE_PATH)
     async def livez() -> JSONResponse:
@@ -57,9 +57,9 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         refusal = access.refusal_of_stranger(request.headers)
         if refusal:
             return JSONResponse({"error": refusal.reason}, refusal.status)
-        if calls.books is None:
+        if calls.metrics is None:
             return JSONResponse({"error": "This server keeps no figures."}, 404)
-        content, kind = calls.books.exposition()
+        content, kind = calls.metrics.exposition()
         return Response(content, media_type=kind)
 
     @app.get(HEALTH_PATH)
@@ -77,8 +77,8 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             return JSONResponse({"error": refusal.reason}, refusal.status)
         full = calls.why_not()
         if full:
-            if calls.books:
-                calls.books.refused(full.kind)
+            if calls.metrics:
+                calls.metrics.refused(full.kind)
             return _not_now({"error": full.reason}, full)
         scheme = "wss" if request.url.scheme == "https" or access.is_encrypted(request.headers) else "ws"
         token = access.short_lived(time.time())

@@ -13,11 +13,11 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from voice.errors import VoiceError
-from voice.server.accounting import ServerAccounting
 from voice.server.admission import AdmissionRefusal, Headroom
 from voice.server.authentication import is_local_address
 from voice.server.closing import IDLE, end_when_idle, shortened
 from voice.server.garbage_collection import RELEASE_AFTER, GarbageCollection
+from voice.server.metrics import ServerMetrics
 from voice.server.resumption import ResumableSocket
 from voice.server.transport import Caller, CallTransport
 from voice.wire.endpoint import (
@@ -75,7 +75,7 @@ class Calls:
         agent: builds the pipeline of each call.
         garbage: collected when calls have ended; None leaves that to Python.
         most: how many calls may be under way.
-        books: are told what becomes of calls.
+        metrics: is told what becomes of calls.
         resume_within: seconds for which a call waits for a client whose connection broke; 0 ends it at once.
         from_one: how many calls may come from one other machine; None for any number.
         longest: seconds after which a call is closed.
@@ -88,14 +88,14 @@ class Calls:
         garbage: GarbageCollection | None = None,
         *,
         most: int = MOST_CALLS,
-        books: ServerAccounting | None = None,
+        metrics: ServerMetrics | None = None,
         resume_within: float = RESUME_WITHIN,
         from_one: int | None = MOST_FROM_ONE,
         longest: float = LONGEST_CALL,
         idle: float = IDLE,
     ) -> None:
         self.agent = agent
-        self.books = books
+        self.metrics = metrics
         self.headroom: Headroom | None = None
         """What the calls leave of the server; None where that is not measured."""
         self.active: set[asyncio.Task[None]] = set()
@@ -184,8 +184,8 @@ class Calls:
         await websocket.accept()
         address = websocket.client.host if websocket.client else ""
         if refusal := self.why_not() or self.too_many_from(address):
-            if self.books:
-                self.books.refused(refusal.kind)
+            if self.metrics:
+                self.metrics.refused(refusal.kind)
             await websocket.close(1013, refusal.reason)
             return
         rate = out_rate(sample_rate, native=self.agent.native_rate)
@@ -241,28 +241,28 @@ class Calls:
     async def _run(self, caller: Caller) -> None:
         socket = caller.socket
         if not isinstance(socket, ResumableSocket):
-            await self._keep_books(caller)
+            await self._count(caller)
             return
         self._resumable.add(socket)
         try:
-            await self._keep_books(caller)
+            await self._count(caller)
         finally:
             self._resumable.discard(socket)
             socket.end()
 
-    async def _keep_books(self, caller: Caller) -> None:
-        if self.books is None:
+    async def _count(self, caller: Caller) -> None:
+        if self.metrics is None:
             await self._converse(caller)
             return
-        account = self.books.began()
+        counted = self.metrics.began()
         why = "it could not begin"
         try:
-            why = await self._converse(replace(caller, account=account))
+            why = await self._converse(replace(caller, metrics=counted))
         except asyncio.CancelledError:
             why = "cut off by the server's end"
             raise
         finally:
-            self.books.ended(account, why)
+            self.metrics.ended(counted, why)
 
     async def _converse(self, caller: Caller) -> str:
         """Run a call's pipeline to its end; returns why it ended, as a clause."""

@@ -23,7 +23,6 @@ from pipecat.transports.websocket.fastapi import (
 from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
-from voice.server.accounting import CallAccounting
 from voice.server.closing import CLOSE_WITHIN, STOPPED, Closing, shortened
 from voice.server.eval_harness import Harness
 from voice.server.limits import (
@@ -41,6 +40,7 @@ from voice.server.limits import (
     RTVI_READ_AT_ONCE,
     Bucket,
 )
+from voice.server.metrics import CallMetrics
 from voice.server.output import HeadStartOutput
 from voice.server.resumption import AUDIO, DROPPED, ResumableSocket
 from voice.server.rtvi import read_message
@@ -248,8 +248,8 @@ class Caller:
     """Whether its loudspeaker becomes softer when it is told to."""
     takes_harness: bool = False
     """Whether it may be pipecat's eval harness."""
-    account: CallAccounting | None = None
-    """The books on the call; None where none are kept."""
+    metrics: CallMetrics | None = None
+    """Is told when the client is away; None where nothing is counted."""
 
 
 class CallTransport(FastAPIWebsocketTransport):
@@ -316,8 +316,8 @@ class CallTransport(FastAPIWebsocketTransport):
             again = self._output.sent_again(self._caller.socket.audio_resent())
             self._serializer.last_message = time.monotonic()
         self._away(not there, again)
-        if self._caller.account:
-            self._caller.account.away(not there)
+        if self._caller.metrics:
+            self._caller.metrics.away(not there)
 
     @property
     def voice(self) -> HeadStartOutput:

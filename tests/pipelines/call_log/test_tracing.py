@@ -12,9 +12,9 @@ import pytest
 
 from latency.record.marks import Mark, Marks
 from latency.record.turn import ServerTurn
-from pipelines.call_log.metrics import ServerMetrics
+from pipelines.call_log.metrics import PrometheusMetrics
 from pipelines.call_log.tracing import CONTENT, CallTrace
-from tests.pipelines.call_log.test_call_account import turn
+from tests.pipelines.call_log.test_call_statistics import turn
 from tests.pipelines.conversations import write_conversation
 
 sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="OpenTelemetry is not installed: pip install '.[otel]'")
@@ -28,7 +28,7 @@ def test_each_turn_is_exported_when_the_next_one_begins_and_the_call_at_its_end(
 
     exporter, provider = InMemorySpanExporter(), sdk.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    metrics = ServerMetrics(stop=0.2, budget=0.45, trace=lambda: CallTrace({}, provider.get_tracer("test")))
+    metrics = PrometheusMetrics(stop=0.2, budget=0.45, trace=lambda: CallTrace({}, provider.get_tracer("test")))
     call = metrics.began()
     now = time.monotonic()
     marks = Marks({Mark.SPEECH_END: now - 1.0, Mark.VAD_STOP: now - 0.8, Mark.TURN_COMMIT: now - 0.7})
@@ -58,7 +58,7 @@ def test_words_are_exported_only_if_that_is_asked_for(
     monkeypatch.setenv(CONTENT, asked_for)
     exporter, provider = InMemorySpanExporter(), sdk.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    metrics = ServerMetrics(stop=0.2, budget=0.45, trace=lambda: CallTrace({}, provider.get_tracer("test")))
+    metrics = PrometheusMetrics(stop=0.2, budget=0.45, trace=lambda: CallTrace({}, provider.get_tracer("test")))
     call = metrics.began()
     call.note(turn(0, heard="my pin is 1234"))
     metrics.ended(call, "the caller hung up")

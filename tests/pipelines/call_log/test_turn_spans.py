@@ -3,18 +3,18 @@
 from latency.record.marks import Mark, Marks
 from latency.record.requests import RequestRecord
 from latency.record.turn import HangRecord, ServerTurn
-from pipelines.call_log.call_account import CallAccount, ClosedTurn
+from pipelines.call_log.call_statistics import CallStatistics, ClosedTurn
 from pipelines.call_log.tracing import About, SpanRecord, turn_span
-from tests.pipelines.call_log.test_call_account import asked, turn
+from tests.pipelines.call_log.test_call_statistics import asked, turn
 
 ABOUT = About(conversation="c1", providers={"large": "openai", "fast": "anthropic"})
 
 
 def closed(record: ServerTurn) -> ClosedTurn:
-    books = CallAccount(stop=0.2, budget=0.45)
-    books.note(record)
-    books.close()
-    (one,) = books.closed
+    statistics = CallStatistics(stop=0.2, budget=0.45)
+    statistics.note(record)
+    statistics.close()
+    (one,) = statistics.closed
     return one
 
 

@@ -9,10 +9,10 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from latency.record.marks import Mark, Marks
 from latency.record.turn import ServerTurn
-from pipelines.call_log.call_account import CallAccount
-from pipelines.call_log.metrics import ServerMetrics
+from pipelines.call_log.call_statistics import CallStatistics
+from pipelines.call_log.metrics import PrometheusMetrics
 from pipelines.call_log.turn_log import TurnLog
-from tests.pipelines.call_log.test_call_account import asked, turn
+from tests.pipelines.call_log.test_call_statistics import asked, turn
 from tests.pipelines.call_log.test_metrics import fetch, figures, read
 from tests.pipelines.call_log.test_turn_log import answered
 from tests.pipelines.server_process import ServerProcess
@@ -92,19 +92,19 @@ def test_the_end_of_a_sound_that_was_no_speech_is_not_that_of_a_typed_turn() -> 
 
 
 def test_the_log_says_how_many_turns_were_typed_and_gives_them_no_latency() -> None:
-    books = CallAccount(stop=0.2, budget=0.45)
+    statistics = CallStatistics(stop=0.2, budget=0.45)
     for one in (turn(0), typed(1), asked(2, clause=0.3, usd=0.001), turn(3, latency=None)):
-        books.note(one)
-    books.close()
-    assert [one.latency for one in books.closed] == [pytest.approx(0.7), None, pytest.approx(0.7), None]
-    assert books.line("the caller hung up", 61.4) == (
+        statistics.note(one)
+    statistics.close()
+    assert [one.latency for one in statistics.closed] == [pytest.approx(0.7), None, pytest.approx(0.7), None]
+    assert statistics.line("the caller hung up", 61.4) == (
         "ended after 61 s (the caller hung up): 4 turns (typed 1, unanswered 1), turn latency p50 700 p95 700 ms, "
         "LLM budget (within 1), cost $0.0010"
     )
 
 
 def test_typed_turns_have_a_figure_of_their_own_and_are_in_no_latency() -> None:
-    metrics = ServerMetrics(stop=0.2, budget=0.45, clock=lambda: 100.0)
+    metrics = PrometheusMetrics(stop=0.2, budget=0.45, clock=lambda: 100.0)
     call = metrics.began()
     call.note(turn(0, latency=0.9))
     call.note(typed(1))

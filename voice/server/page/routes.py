@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
-from voice.server.accounting import CallFigures
 from voice.server.authentication import Access
+from voice.server.metrics import CallFigures
 
 PAGE_PATH = "/"
 FILES_PATH = "/page/{name}"
@@ -69,7 +69,7 @@ def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | 
 
     Args:
         access: who may read what calls are under way.
-        under_way: the calls under way; None where no books are kept on them.
+        under_way: the calls under way; None where nothing is counted.
     """
     routes = APIRouter()
 

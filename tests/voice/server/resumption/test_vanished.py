@@ -1,4 +1,4 @@
-"""A client that vanishes without a word is no warning of a library's: the books are told what happened to its call."""
+"""A client that vanishes without a word is no warning of a library's: the metrics say what became of its call."""
 
 import asyncio
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from voice.wire.messages import ClientMessage
 from voice.wire.requests import Custom
 
 
-class Books:
+class Metrics:
     """Keeps why calls ended."""
 
     def __init__(self) -> None:
@@ -66,14 +66,14 @@ async def test_a_client_that_vanishes_while_much_waits_for_it(
     monkeypatch.setattr(BoundedWebSocket, "send", send_and_tell)
     monkeypatch.setattr(connections, "READ_WITHIN", 60)
     monkeypatch.setattr(Counting, "padding", 200_000 * "x")
-    books = Books()
-    async with serving(books=books) as (_, calls, proxy), connect(f"ws://127.0.0.1:{proxy.to}/ws") as socket:
+    metrics = Metrics()
+    async with serving(metrics=metrics) as (_, calls, proxy), connect(f"ws://127.0.0.1:{proxy.to}/ws") as socket:
         await socket.send(start())
         await asyncio.wait_for(waits.wait(), 20)
         socket.transport.abort()
         await until(lambda: not calls.active)
     assert warnings == []
-    assert books.why == ["its connection broke"]
+    assert metrics.why == ["its connection broke"]
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ async def test_a_client_that_vanishes_while_much_waits_for_it(
         ("", 1005, "the caller hung up"),
     ],
 )
-async def test_the_books_are_told_who_hung_up_and_whose_connection_broke(
+async def test_the_metrics_are_told_who_hung_up_and_whose_connection_broke(
     query: str, code: int | None, why: str
 ) -> None:
-    books = Books()
+    metrics = Metrics()
     async with (
-        serving(books=books, resume_within=0.1) as (_, calls, proxy),
+        serving(metrics=metrics, resume_within=0.1) as (_, calls, proxy),
         connect(f"ws://127.0.0.1:{proxy.to}/ws{query}") as socket,
     ):
         await socket.send(start())
@@ -105,15 +105,15 @@ async def test_the_books_are_told_who_hung_up_and_whose_connection_broke(
         else:
             await socket.close(code)
         await until(lambda: not calls.active)
-    assert books.why == [why]
+    assert metrics.why == [why]
 
 
 @pytest.mark.parametrize("query", ["", f"?{RESUMES_PARAMETER}=1"])
 async def test_a_call_that_ends_with_the_server_was_not_hung_up(query: str) -> None:
-    books = Books()
-    async with serving(books=books) as (_, _, proxy):
+    metrics = Metrics()
+    async with serving(metrics=metrics) as (_, _, proxy):
         socket = await connect(f"ws://127.0.0.1:{proxy.to}/ws{query}")
         await socket.send(start())
         await socket.recv()
     await socket.close()
-    assert books.why == ["the server was stopped"]
+    assert metrics.why == ["the server was stopped"]

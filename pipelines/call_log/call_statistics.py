@@ -1,4 +1,4 @@
-"""The books on one call: what became of its turns, as far as its server knows. Pure.
+"""Statistics of one call: what became of its turns, as far as its server knows. Pure.
 
 A turn's latency is that from the end of speech, as the voice detector heard it, to the first audio that was written to
 the socket: what the network and the loudspeaker add is known to the caller alone.
@@ -18,7 +18,7 @@ from latency.record.turn import ServerTurn
 from latency.render.numbers import plural
 from latency.report.stats import percentile
 from latency.report.thresholds import P95_NEEDS
-from voice.server.accounting import CallFigures, CallState
+from voice.server.metrics import CallFigures, CallState
 
 if TYPE_CHECKING:
     from pipelines.call_log.tracing import CallTrace
@@ -48,8 +48,8 @@ class ClosedTurn:
 
 
 @dataclass(slots=True, kw_only=True)
-class CallAccount:
-    """The books on one call, whose turns are counted as soon as the next one begins."""
+class CallStatistics:
+    """The turns of one call; each is counted as soon as the next one begins."""
 
     stop: float
     """Seconds of silence after which the voice detector reports the end of speech."""
@@ -149,7 +149,7 @@ def closed(turn: ServerTurn, *, stop: float, budget: float) -> ClosedTurn | None
 
     Args:
         turn: all that is known of it.
-        stop, budget: see `CallAccount`.
+        stop, budget: see `CallStatistics`.
     """
     if Mark.TURN_COMMIT not in turn.marks:
         return None

@@ -1,4 +1,4 @@
-"""What a server tells whoever keeps books on its calls."""
+"""What a server tells its metrics, and what it shows of the calls under way."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ class CallFigures:
     """The tier and the model of the latest answer; None when no language model gave it."""
 
 
-class CallAccounting(Protocol):
-    """The books on one call."""
+class CallMetrics(Protocol):
+    """The metrics of one call."""
 
     def away(self, gone: bool) -> None:
         """Its client's connection has broken, or is there again."""
@@ -47,16 +47,16 @@ class CallAccounting(Protocol):
         """An observer could not take what came, such as an odd value from a model."""
 
 
-class ServerAccounting(Protocol):
-    """The books on all calls."""
+class ServerMetrics(Protocol):
+    """The metrics of all calls."""
 
     def refused(self, kind: str) -> None:
         """A call was not taken; `kind` is one of a few words."""
 
-    def began(self) -> CallAccounting:
+    def began(self) -> CallMetrics:
         """A call was taken."""
 
-    def ended(self, account: CallAccounting, why: str) -> None:
+    def ended(self, call: CallMetrics, why: str) -> None:
         """A call is over; `why` is a clause."""
 
     def under_way(self) -> Sequence[CallFigures]:

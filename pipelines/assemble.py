@@ -59,7 +59,7 @@ from voice.turns.vad import HintingVADProcessor, SharedSilero
 from voice.turns.words import TURN_WORDS
 from voice.turns.words.sentence_end import SentenceEnds
 from voice.turns.words.turn_words import TurnWords
-from voice.watchdog.watch import Limits
+from voice.watchdog.hangs import Limits
 from voice.watchdog.watchdog import Watchdog
 from voice.wire.endpoint import IN_RATE
 

@@ -3,7 +3,6 @@
 import logging
 import math
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Query, Request, WebSocket
@@ -93,6 +92,7 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         resumes: str = Query("", alias=RESUMES_PARAMETER),
     ) -> None:
         query, headers = websocket.query_params, websocket.headers
+        given = query.get(TOKEN_PARAMETER)
         if token := headers.get(RESUME_HEADER) or query.get(RESUME_PARAMETER):
             foreign = access.refusal_of_page(headers)
             if foreign:
@@ -102,13 +102,13 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             async with closed_at_end(websocket):
                 await calls.resume(websocket, token, received)
             return
-        refusal = access.refusal(websocket.headers, _given(websocket.query_params), time.time())
+        refusal = access.refusal(headers, given, time.time())
         if refusal:
             log.warning("a call was refused: %s", printable(refusal.reason))
             await websocket.send_denial_response(JSONResponse({"error": refusal.reason}, refusal.status))
             return
         # A token that is made for one call lets nobody look deeper into it.
-        evals = access.refusal(headers, _given(query), math.inf) is None
+        evals = access.refusal(headers, given, math.inf) is None
         async with closed_at_end(websocket):
             await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1", evals=evals)
 
@@ -118,7 +118,3 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
 
 def _not_now(body: dict[str, Any], refusal: AdmissionRefusal) -> JSONResponse:
     return JSONResponse(body, 503, headers={"Retry-After": str(refusal.retry_after)})
-
-
-def _given(query: Mapping[str, str]) -> str | None:
-    return query.get(TOKEN_PARAMETER)

@@ -68,21 +68,18 @@ class Access:
             given: the token in its address.
             now: seconds since 1970.
         """
-        return self._foreign(headers) or self._unknown(headers, given, now)
-
-    def refusal_of_page(self, headers: Mapping[str, str]) -> Refusal | None:
-        """Why a request comes from the wrong page or to the wrong name, whatever it knows; None when it may pass."""
-        return self._foreign(headers)
+        return self.refusal_of_page(headers) or self._unknown(headers, given, now)
 
     def refusal_of_stranger(self, headers: Mapping[str, str]) -> Refusal | None:
-        """Why a request for anything else is refused, which only the token itself opens; None when it may pass."""
-        return self._foreign(headers) or self._unknown(headers, None, math.inf)
+        """Why a request is refused for which a short-lived token is not enough; None when it may pass."""
+        return self.refusal_of_page(headers) or self._unknown(headers, None, math.inf)
 
     def short_lived(self, now: float) -> str | None:
         """A token for one caller, valid for `SHORT_LIVED` seconds; None where none is needed."""
         return None if self.token is None else self._signed(int(now + SHORT_LIVED))
 
-    def _foreign(self, headers: Mapping[str, str]) -> Refusal | None:
+    def refusal_of_page(self, headers: Mapping[str, str]) -> Refusal | None:
+        """Why the page or the name of a request is wrong, whatever its token; None when both are right."""
         host, origin = self.host(headers), headers.get("origin")
         allowed = {"*", origin} & set(self.origins)
         if self.local and host and not (is_local(host) or _names(self.origins, host)):

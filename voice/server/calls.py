@@ -98,9 +98,8 @@ class Calls:
         self.metrics = metrics
         self.headroom: Headroom | None = None
         """What the calls leave of the server; None where that is not measured."""
-        self.active: set[asyncio.Task[None]] = set()
-        self.began: dict[asyncio.Task[None], float] = {}
-        """When each of them began, seconds on the monotonic clock."""
+        self.active: dict[asyncio.Task[None], float] = {}
+        """The calls under way, and when each began: seconds on the monotonic clock."""
         self.ready = False
         self.closing = False
         """Whether the server is about to end: calls go on, but none begins."""
@@ -134,7 +133,7 @@ class Calls:
         if self.headroom is None:
             return None
         now = time.monotonic()
-        return self.headroom.refusal(now, ages=[now - began for began in self.began.values()])
+        return self.headroom.refusal(now, ages=[now - began for began in self.active.values()])
 
     def too_many_from(self, address: str) -> AdmissionRefusal | None:
         """Why no further call from this address is taken; None when one is. This machine's own are not counted."""
@@ -195,11 +194,10 @@ class Calls:
             return
         task = asyncio.current_task()
         assert task is not None
-        self.active.add(task)
+        self.active[task] = time.monotonic()
         self._callers[address] += 1
-        self.began[task] = time.monotonic()
         try:
-            socket = await self._resumes(websocket) if resumes else websocket
+            socket = await self._resumable_socket(websocket) if resumes else websocket
             await self._run(Caller(socket=socket, sample_rate=rate, ducks=ducks, takes_harness=evals))
         except VoiceError as error:
             log.warning("a call could not begin: %s", error)
@@ -208,8 +206,7 @@ class Calls:
             # The server is shutting down and this call took too long to end; uvicorn would print its traceback.
             log.warning("a call was cut off")
         finally:
-            self.active.discard(task)
-            self.began.pop(task, None)
+            self.active.pop(task, None)
             self._callers[address] -= 1
             if not self._callers[address]:
                 del self._callers[address]
@@ -226,7 +223,7 @@ class Calls:
         finally:
             self._beginning -= 1
 
-    async def _resumes(self, websocket: WebSocket) -> ResumableSocket | WebSocket:
+    async def _resumable_socket(self, websocket: WebSocket) -> ResumableSocket | WebSocket:
         """The connection of a call that is taken up again when it breaks."""
         if not self._resume_within:
             return websocket

@@ -1,4 +1,4 @@
-"""What a server takes from a client and from all of them: sizes, rates and times, and what keeps count. Pure.
+"""The limits of what clients may do: sizes, rates and times, and the bucket that keeps count of a rate. Pure.
 
 What a client sends is bounded before it is parsed. How many calls there may be, and for how long, is said in
 `voice.server.calls`.

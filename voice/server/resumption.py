@@ -1,4 +1,4 @@
-"""One call's WebSocket, which stays the same for the call when the client's connection breaks and is made again."""
+"""A WebSocket that outlives its connection: when that breaks, the call waits until the client connects again."""
 
 import asyncio
 import contextlib

@@ -17,7 +17,7 @@ from latency.record.turn import HangRecord, Part
 from voice.frames import HangFrame, HangReasonFrame, HoldPhraseFrame
 from voice.language.phrases import ENGLISH, Phrases
 from voice.turns.turn_follower import FollowerObserver
-from voice.watchdog.watch import CallWatch, Hang, Limits, Reminder
+from voice.watchdog.hangs import Hang, HangDetector, Limits, Reminder
 
 WAITING = 10
 """Frames that wait before a processor that is stuck; one that is busy has fewer."""
@@ -100,7 +100,7 @@ class Watchdog(FrameProcessor):
     def __init__(self, limits: Limits, end_call: Callable[[str], Awaitable[None]], phrases: Phrases = ENGLISH) -> None:
         super().__init__()
         self._phrases = phrases
-        self.watch = CallWatch(limits)
+        self.watch = HangDetector(limits)
         self.observer: BaseObserver = FollowerObserver(self.watch, self.changed)
         self._end_call = end_call
         self._timer: asyncio.TimerHandle | None = None

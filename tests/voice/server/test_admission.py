@@ -42,7 +42,7 @@ async def busy_server() -> AsyncIterator[tuple[int, Metrics]]:
     calls = Calls(cast(Any, None), metrics=cast(Any, metrics))
     calls.ready = True
     calls.headroom = Headroom(queues=[waits])
-    calls.began = {cast(Any, object()): time.monotonic() - 20}
+    calls.active = {cast(Any, object()): time.monotonic() - 20}
     config = uvicorn.Config(create_app(calls, Access()), lifespan="off", log_level="warning")
     server = uvicorn.Server(config)
     sock = socket.create_server(("127.0.0.1", 0))

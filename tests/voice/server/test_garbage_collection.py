@@ -83,7 +83,7 @@ async def test_a_call_that_ended_leaves_none_of_its_parts(monkeypatch: pytest.Mo
     with GarbageCollection(asyncio.get_running_loop()) as garbage:
         calls = Calls(cast(Any, Agent()), garbage)
         calls.ready = True
-        calls.active = {cast(Any, "one"), cast(Any, "another")}
+        calls.active = {cast(Any, "one"): 0.0, cast(Any, "another"): 0.0}
         await calls.take(cast(WebSocket, Socket()), "16000")
         async with asyncio.timeout(10):
             while left[0]() is not None:

@@ -56,7 +56,7 @@ class Hang:
     """Whether some of the answer was spoken."""
 
 
-class CallWatch(TurnFollower[None]):
+class HangDetector(TurnFollower[None]):
     """Follows one call, and finds what is due.
 
     Args:

@@ -45,9 +45,9 @@ class Hang:
     """A part has hung."""
 
     part: Part | None
-    """None: something on the way of the caller's audio does not let it through."""
+    """None: some part does not let the caller's audio through."""
     seconds: float
-    """How long it has had."""
+    """How long it was waited for."""
     times: int
     """How many hangs in a row this is."""
     ends_call: bool

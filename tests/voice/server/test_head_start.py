@@ -10,8 +10,7 @@ from pipecat.frames.frames import InterruptionFrame, OutputAudioRawFrame
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 
 from voice.ducking import Ducking
-from voice.server.output import HEAD_START, LONGEST_HOLD, HeadStartOutput
-from voice.server.sent_audio import SentAudio
+from voice.server.output import HEAD_START, LONGEST_HOLD, HeadStartOutput, SentAudio
 
 CHUNK = OutputAudioRawFrame(bytes(640), 16000, 1)
 

@@ -50,7 +50,7 @@ AT_ONCE = 0.5
 
 
 class CallerLevel:
-    """Levels of speech, in dB below full scale.
+    """How loud the caller usually speaks, in dB below full scale, and whether a voice is much softer than that.
 
     Args:
         far: dB below the caller's usual level from which a voice is far off; 0 for no such limit.

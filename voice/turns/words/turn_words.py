@@ -26,7 +26,7 @@ def alternatives(phrases: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionPatterns:
-    """How one's sentences show what they ask for; all are for sentences in lower case."""
+    """Patterns by which the agent's sentences, in lower case, show what they ask for."""
 
     opening: re.Pattern[str]
     """What may stand before the question itself."""

@@ -56,7 +56,7 @@ from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
 from voice.turns.own_voice import OwnVoiceGate, SpokenWords, SpokenWordsTap
 from voice.turns.vad import HintingVADProcessor, SharedSilero
-from voice.turns.words import TURN_WORDS
+from voice.turns.words.by_language import TURN_WORDS
 from voice.turns.words.sentence_end import SentenceEnds
 from voice.turns.words.turn_words import TurnWords
 from voice.watchdog.hangs import Limits

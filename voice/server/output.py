@@ -40,7 +40,7 @@ REPEATED_INSIDE = 1
 
 
 class SentAudio:
-    """What was sent of an utterance lately, and where it can be taken up again after a silence. Pure: it counts seconds.
+    """The latest audio of an utterance, and where the utterance is taken up again after a silence; it counts seconds.
 
     Args:
         bytes_per_second: of the audio.

@@ -8,7 +8,7 @@ import pytest
 from voice.language import NAMES, Language
 from voice.language.phrases import ENGLISH, PHRASES, Phrases
 from voice.llm.answer.hold_phrases import HoldPhrases, check_phrase
-from voice.turns.words import TURN_WORDS
+from voice.turns.words.by_language import TURN_WORDS
 from voice.turns.words.turn_words import TurnWords
 
 OTHERS = [language for language in get_args(Language) if language != "en"]

@@ -58,7 +58,7 @@ class Headroom:
         """Whether optional work should be left out."""
         if self.loop is not None and self.loop.busy(now) >= SCARCE_BUSY:
             return True
-        return any(self._tail(queue, now) >= SCARCE_WAIT[queue.stage] for queue in self.queues)
+        return any((queue.tail(now) or 0.0) >= SCARCE_WAIT[queue.stage] for queue in self.queues)
 
     def refusal(self, now: float, *, ages: Sequence[float]) -> AdmissionRefusal | None:
         """Why no further call should be taken; None when one can be.
@@ -72,7 +72,7 @@ class Headroom:
         if not ages:
             return None
         for queue in self.queues:
-            tail = self._tail(queue, now)
+            tail = queue.tail(now) or 0.0
             if tail >= FULL_WAIT[queue.stage]:
                 return _refused(f"calls wait {tail:.2f} s for {STAGES[queue.stage]} ({len(ages)} under way)")
         measured = sum(min(1.0, age / SETTLED) for age in ages)
@@ -84,9 +84,6 @@ class Headroom:
         if expected >= FULL_BUSY:
             return _refused(f"{len(ages)} calls need {busy:.0%} of what this server can do")
         return None
-
-    def _tail(self, queue: QueueWaits, now: float) -> float:
-        return queue.tail(now) or 0.0
 
 
 def _refused(why: str) -> AdmissionRefusal:

@@ -82,7 +82,7 @@ class Access:
         """Why the page or the name of a request is wrong, whatever its token; None when both are right."""
         host, origin = self.host(headers), headers.get("origin")
         allowed = {"*", origin} & set(self.origins)
-        if self.local and host and not (is_local(host) or _names(self.origins, host)):
+        if self.local and host and not (is_local(host) or any(_host_of(one) == host for one in self.origins)):
             return Refusal(403, f'This server answers to local names such as 127.0.0.1 only, not to "{host[:80]}".')
         if origin is None or allowed or (host and _host_of(origin) == host):
             return None
@@ -114,11 +114,9 @@ class Access:
 
 def is_local(host: str) -> bool:
     """Whether a host, perhaps with a port, is this machine by a name that nobody else can point at it."""
-    name = (urlsplit(f"//{host}").hostname or "") if _is_host(host) else ""
-    if name == "localhost":
-        return True
     try:
-        return ipaddress.ip_address(name).is_loopback
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
 
@@ -126,17 +124,6 @@ def is_local(host: str) -> bool:
 def is_local_address(address: str) -> bool:
     """Whether a caller's address, without a port, is this machine's own."""
     return is_local(f"[{address}]" if ":" in address else address)
-
-
-def _is_host(host: str) -> bool:
-    try:
-        return bool(urlsplit(f"//{host}").hostname)
-    except ValueError:
-        return False
-
-
-def _names(origins: tuple[str, ...], host: str) -> bool:
-    return any(_host_of(origin) == host for origin in origins)
 
 
 def _host_of(origin: str) -> str:

@@ -236,22 +236,10 @@ class Calls:
         return socket
 
     async def _run(self, caller: Caller) -> None:
-        socket = caller.socket
-        if not isinstance(socket, ResumableSocket):
-            await self._count(caller)
-            return
-        self._resumable.add(socket)
-        try:
-            await self._count(caller)
-        finally:
-            self._resumable.discard(socket)
-            socket.end()
-
-    async def _count(self, caller: Caller) -> None:
-        if self.metrics is None:
-            await self._converse(caller)
-            return
-        counted = self.metrics.began()
+        """Run a call to its end; it is counted, and can be taken up again where its connection allows that."""
+        socket, counted = caller.socket, self.metrics.began() if self.metrics else None
+        if isinstance(socket, ResumableSocket):
+            self._resumable.add(socket)
         why = "it could not begin"
         try:
             why = await self._converse(replace(caller, metrics=counted))
@@ -259,7 +247,11 @@ class Calls:
             why = "cut off by the server's end"
             raise
         finally:
-            self.metrics.ended(counted, why)
+            if self.metrics and counted:
+                self.metrics.ended(counted, why)
+            if isinstance(socket, ResumableSocket):
+                self._resumable.discard(socket)
+                socket.end()
 
     async def _converse(self, caller: Caller) -> str:
         """Run a call's pipeline to its end; returns why it ended, as a clause."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 from loguru import logger
@@ -27,9 +28,9 @@ class Metrics:
         raise AssertionError(kind)
 
     def began(self) -> Any:
-        return None
+        return mock.Mock()
 
-    def ended(self, _account: Any, why: str) -> None:
+    def ended(self, _call: Any, why: str) -> None:
         self.why.append(why)
 
     def under_way(self) -> list[Any]:

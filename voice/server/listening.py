@@ -13,7 +13,8 @@ import sys
 from collections.abc import Callable
 
 from voice.errors import ConfigurationError
-from voice.server.limits import MOST_RESERVED, REQUEST_WITHIN, Bucket, descriptors, most_connections
+from voice.server import limits
+from voice.server.limits import Bucket, descriptors, most_connections
 
 RETRY_AFTER = 0.5
 """Seconds until a connection is accepted again after descriptors were short."""
@@ -115,7 +116,7 @@ class Acceptor:
                 # The client has gone meanwhile.
                 continue
             most = descriptors()
-            if connection.fileno() >= most - min(MOST_RESERVED, most // 8):
+            if connection.fileno() >= most - min(limits.MOST_RESERVED, most // 8):
                 connection.close()
                 return None
             if len(self._shaking) >= most_connections():
@@ -125,7 +126,7 @@ class Acceptor:
 
     async def _open(self, loop: asyncio.AbstractEventLoop, connection: socket.socket) -> None:
         """Hand a connection to its protocol, after its handshake where it is encrypted."""
-        within = REQUEST_WITHIN if self._tls else None
+        within = limits.REQUEST_WITHIN if self._tls else None
         with contextlib.suppress(OSError, TimeoutError):  # the client has gone, speaks no TLS, or takes too long
             await loop.connect_accepted_socket(self._protocol, connection, ssl=self._tls, ssl_handshake_timeout=within)
 

@@ -30,7 +30,8 @@ from voice.errors import ConfigurationError, WireError
 from voice.frames import RevisedTranscriptionFrame, SilenceAskedFrame
 from voice.plain_text import plain, plain_values
 from voice.redaction import redacted
-from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, DEEPEST, LONGEST_TEXT, MOST_QUEUED, Bucket
+from voice.server import limits
+from voice.server.limits import Bucket
 from voice.turns.turn_so_far import joined
 from voice.wire.requests import (
     ClockPing,
@@ -68,7 +69,7 @@ def read_message(text: str) -> CompactRepr:
         WireError: its lists and objects are nested too deeply, or it is no JSON object.
     """
     if is_deep(text):
-        raise WireError(f"a message has more than {DEEPEST} lists and objects in one another")
+        raise WireError(f"a message has more than {limits.DEEPEST} lists and objects in one another")
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -83,14 +84,14 @@ def is_deep(text: str) -> bool:
 
     Few brackets cannot be deep, so that most texts are not scanned.
     """
-    if text.count("[") + text.count("{") <= DEEPEST:
+    if text.count("[") + text.count("{") <= limits.DEEPEST:
         return False
     # Without escapes, each quote begins or ends a string. Other characters than ASCII become one question mark each.
     plain = text.replace("\\\\", "").replace('\\"', "").encode("ascii", "replace")
     characters = np.frombuffer(plain, np.uint8)
     steps = _STEPS[characters]
     steps[np.cumsum(characters == ord('"')) % 2 == 1] = 0
-    return bool(steps.cumsum(dtype=np.int32).max(initial=0) > DEEPEST)
+    return bool(steps.cumsum(dtype=np.int32).max(initial=0) > limits.DEEPEST)
 
 
 class CallRTVIObserver(RTVIObserver):
@@ -133,7 +134,7 @@ class CallRTVI(RTVIProcessor):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._asked = Bucket(ASKED_A_SECOND, ASKED_AT_ONCE)
+        self._asked = Bucket(limits.ASKED)
 
     async def push_transport_message(self, model: BaseModel, exclude_none: bool = True) -> None:
         """Send a message to the client."""
@@ -150,8 +151,8 @@ class CallRTVI(RTVIProcessor):
             self._warn("a client sent a message that is not RTVI; it is ignored")
         elif str(frame.message.get("type", "")).startswith("error"):
             self._warn("a client sent an error; errors are not answered")
-        elif self._message_queue.qsize() >= MOST_QUEUED:
-            self._warn(f"more than {MOST_QUEUED} messages of a client wait; further ones are dropped")
+        elif self._message_queue.qsize() >= limits.MOST_QUEUED:
+            self._warn(f"more than {limits.MOST_QUEUED} messages of a client wait; further ones are dropped")
         else:
             await super()._handle_transport_message(frame)
 
@@ -163,14 +164,14 @@ class CallRTVI(RTVIProcessor):
             return
         if message.type == "send-text":
             content = (message.data or {}).get("content")
-            if isinstance(content, str) and len(content) > LONGEST_TEXT:
-                await self._send_error_response(message.id, f"a text may have {LONGEST_TEXT} characters at most")
+            if isinstance(content, str) and len(content) > limits.LONGEST_TEXT:
+                await self._send_error_response(message.id, f"a text may have {limits.LONGEST_TEXT} characters at most")
                 return
         if _asks(message):
-            wait = self._asked.wait(time.monotonic(), ASKED_WITHIN)
+            wait = self._asked.wait(time.monotonic(), limits.ASKED_WITHIN)
             if wait is None:
                 self._warn("a client asks for answers or interrupts them too often")
-                await self._send_error_response(message.id, f"more than {ASKED_A_SECOND:g} requests a second")
+                await self._send_error_response(message.id, f"more than {limits.ASKED.a_second:g} requests a second")
                 return
             await asyncio.sleep(wait)
         await super()._handle_message(message, user_id)

@@ -23,23 +23,10 @@ from pipecat.transports.websocket.fastapi import (
 from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
+from voice.server import limits
 from voice.server.closing import CLOSE_WITHIN, STOPPED, Closing, shortened
 from voice.server.eval_harness import Harness
-from voice.server.limits import (
-    AHEAD,
-    BEHIND,
-    CHARACTERS_A_SECOND,
-    CHARACTERS_AT_ONCE,
-    LARGEST_AUDIO,
-    LARGEST_TEXT,
-    READ_A_SECOND,
-    READ_AT_ONCE,
-    RTVI_A_SECOND,
-    RTVI_AT_ONCE,
-    RTVI_READ_A_SECOND,
-    RTVI_READ_AT_ONCE,
-    Bucket,
-)
+from voice.server.limits import Bucket
 from voice.server.metrics import CallMetrics
 from voice.server.output import HeadStartOutput
 from voice.server.resumption import AUDIO, DROPPED, ResumableSocket
@@ -74,7 +61,7 @@ class StrictSerializer(ProtobufFrameSerializer):
         self,
         *,
         audio_came: Callable[[], None] = lambda: None,
-        behind: float = BEHIND,
+        behind: float = limits.BEHIND,
         takes_harness: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -86,8 +73,8 @@ class StrictSerializer(ProtobufFrameSerializer):
         """When the last message came."""
         self._clock = clock
         self._heard_until: float | None = None
-        self._messages = Bucket(RTVI_A_SECOND, RTVI_AT_ONCE)
-        self._characters = Bucket(CHARACTERS_A_SECOND, CHARACTERS_AT_ONCE)
+        self._messages = Bucket(limits.RTVI)
+        self._characters = Bucket(limits.CHARACTERS)
         self._resampler: BaseAudioResampler | None = None
         self._unheard = bytearray()
         self._harness: Harness | None = None
@@ -105,14 +92,14 @@ class StrictSerializer(ProtobufFrameSerializer):
                 mono s16 in real time, it is too large, or messages come too fast.
         """
         self.last_message = self._clock()
-        is_first, self._is_first = self._is_first, False
-        if isinstance(data, str) and is_first and len(data) <= LARGEST_TEXT and (harness := self._connecting(data)):
+        may_connect, self._is_first = self._is_first and len(data) <= limits.LARGEST_TEXT, False
+        if isinstance(data, str) and may_connect and (harness := self._connecting(data)):
             self._harness = harness
             return harness.configuration()
         if isinstance(data, str) and self._harness:
             return await self._from(self._harness, data)
-        if len(data) > LARGEST_AUDIO:
-            raise self._refuse(f"a message may have {LARGEST_AUDIO >> 10} kB at most", 1009)
+        if len(data) > limits.LARGEST_AUDIO:
+            raise self._refuse(f"a message may have {limits.LARGEST_AUDIO >> 10} kB at most", 1009)
         try:
             packed = frames_pb2.Frame.FromString(data)
             if packed.WhichOneof("frame") == "message":
@@ -127,13 +114,13 @@ class StrictSerializer(ProtobufFrameSerializer):
 
     async def _message(self, text: str) -> Frame:
         """The frame of a message that is bounded before it is parsed."""
-        if len(text) > LARGEST_TEXT:
-            raise self._refuse(f"a message of RTVI may have {LARGEST_TEXT} characters at most", 1009)
+        if len(text) > limits.LARGEST_TEXT:
+            raise self._refuse(f"a message of RTVI may have {limits.LARGEST_TEXT} characters at most", 1009)
         now = self._clock()
         if not self._messages.take(now):
-            raise self._refuse(f"more than {RTVI_A_SECOND:g} messages of RTVI a second came", 1008)
+            raise self._refuse(f"more than {limits.RTVI.a_second:g} messages of RTVI a second came", 1008)
         if not self._characters.take(now, len(text)):
-            raise self._refuse(f"more than {CHARACTERS_A_SECOND:g} characters of RTVI a second came", 1008)
+            raise self._refuse(f"more than {limits.CHARACTERS.a_second:g} characters of RTVI a second came", 1008)
         try:
             return InputTransportMessageFrame(message=read_message(text))
         except WireError as error:
@@ -192,8 +179,8 @@ class StrictSerializer(ProtobufFrameSerializer):
         # Counted since the first audio: what a slow network held back may arrive all at once.
         now = self._clock()
         self._heard_until = max(now - self._behind, now if self._heard_until is None else self._heard_until) + seconds
-        if self._heard_until - now > AHEAD:
-            raise self._refuse(f"audio came more than {AHEAD:g} s ahead of real time", 1008)
+        if self._heard_until - now > limits.AHEAD:
+            raise self._refuse(f"audio came more than {limits.AHEAD:g} s ahead of real time", 1008)
 
     def _refuse(self, reason: str, code: int = 1007) -> WireError:
         self.refusal, self.code = reason, code
@@ -210,7 +197,7 @@ class CallClient(FastAPIWebsocketClient):
         return self._messages()
 
     async def _messages(self) -> AsyncIterator[bytes | str]:
-        audio, others = Bucket(READ_A_SECOND, READ_AT_ONCE), Bucket(RTVI_READ_A_SECOND, RTVI_READ_AT_ONCE)
+        audio, others = Bucket(limits.READ), Bucket(limits.RTVI_READ)
         while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
             data = message.get("bytes")
             # Text is the eval harness's, its audio, too.
@@ -278,7 +265,7 @@ class CallTransport(FastAPIWebsocketTransport):
         resumable = caller.socket if isinstance(caller.socket, ResumableSocket) else None
         wait = resumable.within if resumable else 0.0
         self._serializer = StrictSerializer(
-            audio_came=audio_came, behind=BEHIND + wait, takes_harness=caller.takes_harness
+            audio_came=audio_came, behind=limits.BEHIND + wait, takes_harness=caller.takes_harness
         )
         params = FastAPIWebsocketParams(
             audio_in_enabled=True,

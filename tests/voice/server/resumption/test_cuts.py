@@ -23,6 +23,7 @@ from voice.server.app import create_app
 from voice.server.authentication import Access
 from voice.server.calls import NO_SUCH_CALL, BuiltCall, Calls
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
+from voice.server.limits import Rate
 from voice.server.transport import Caller, CallTransport
 from voice.wire import framing
 from voice.wire.endpoint import IN_RATE
@@ -182,8 +183,8 @@ async def calling(proxy: CuttingProxy) -> AsyncIterator[Caller]:
 
 async def test_no_message_is_lost_or_comes_twice_in_100_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
     # This client sends more than one needs.
-    monkeypatch.setattr("voice.server.transport.RTVI_A_SECOND", 1000)
-    monkeypatch.setattr("voice.server.transport.RTVI_READ_A_SECOND", 1000)
+    monkeypatch.setattr("voice.server.limits.RTVI", Rate(1000, 200))
+    monkeypatch.setattr("voice.server.limits.RTVI_READ", Rate(1000, 10))
     rng = random.Random(1)
     async with serving() as (agent, calls, proxy), calling(proxy) as caller:
         for number in range(1, 101):

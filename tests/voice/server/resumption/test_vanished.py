@@ -10,7 +10,6 @@ from loguru import logger
 from websockets.asyncio.client import connect
 
 from tests.voice.server.resumption.test_cuts import Counting, serving, until
-from voice.server import connections
 from voice.server.connections import BoundedWebSocket
 from voice.wire import framing
 from voice.wire.endpoint import RESUMES_PARAMETER
@@ -65,7 +64,7 @@ async def test_a_client_that_vanishes_while_much_waits_for_it(
         await send(self, message)
 
     monkeypatch.setattr(BoundedWebSocket, "send", send_and_tell)
-    monkeypatch.setattr(connections, "READ_WITHIN", 60)
+    monkeypatch.setattr("voice.server.limits.READ_WITHIN", 60)
     monkeypatch.setattr(Counting, "padding", 200_000 * "x")
     metrics = Metrics()
     async with serving(metrics=metrics) as (_, calls, proxy), connect(f"ws://127.0.0.1:{proxy.to}/ws") as socket:

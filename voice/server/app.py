@@ -14,19 +14,7 @@ from voice.server.authentication import Access
 from voice.server.calls import Calls
 from voice.server.closing import closed_at_end
 from voice.server.page.routes import page_routes, take_head
-from voice.wire.endpoint import (
-    CALL_PATH,
-    DEFAULT_OUT_RATE,
-    DUCKS_PARAMETER,
-    HEALTH_PATH,
-    LIVE_PATH,
-    METRICS_PATH,
-    RATE_PARAMETER,
-    READY_PATH,
-    RESUMES_PARAMETER,
-    START_PATH,
-    TOKEN_PARAMETER,
-)
+from voice.wire import endpoint
 from voice.wire.resumption import RECEIVED_HEADER, RECEIVED_PARAMETER, RESUME_HEADER, RESUME_PARAMETER
 
 log = logging.getLogger(__name__)
@@ -37,12 +25,12 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(page_routes(access, lambda: calls.metrics.under_way() if calls.metrics else None))
 
-    @app.get(LIVE_PATH)
+    @app.get(endpoint.LIVE_PATH)
     async def livez() -> JSONResponse:
         """Whether the event loop runs."""
         return JSONResponse({"alive": True})
 
-    @app.get(READY_PATH)
+    @app.get(endpoint.READY_PATH)
     async def readyz() -> JSONResponse:
         """Whether a call would be taken, and why not."""
         refusal = calls.why_not()
@@ -50,7 +38,7 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             return JSONResponse({"ready": True})
         return _not_now({"ready": False, "reason": refusal.reason}, refusal)
 
-    @app.get(METRICS_PATH)
+    @app.get(endpoint.METRICS_PATH)
     async def metrics(request: Request) -> Response:
         """The figures of all calls in Prometheus's format, which are not for strangers."""
         refusal = access.refusal_of_stranger(request.headers)
@@ -61,14 +49,14 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         content, kind = calls.metrics.exposition()
         return Response(content, media_type=kind)
 
-    @app.get(HEALTH_PATH)
+    @app.get(endpoint.HEALTH_PATH)
     async def healthz(request: Request) -> JSONResponse:
         """Whether the models are loaded; what the pipeline is like is not for strangers."""
         trusted = access.refusal_of_stranger(request.headers) is None
         status = {"calls": len(calls.active), **calls.agent.status()} if calls.ready and trusted else {}
         return JSONResponse({"ready": calls.ready, **status}, 200 if calls.ready else 503)
 
-    @app.post(START_PATH)
+    @app.post(endpoint.START_PATH)
     async def start(request: Request) -> Response:
         """The address of a call, as pipecat's clients ask for it; with a token that is valid for the call alone."""
         refusal = access.refusal_of_stranger(request.headers)
@@ -81,18 +69,18 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             return _not_now({"error": full.reason}, full)
         scheme = "wss" if request.url.scheme == "https" or access.is_encrypted(request.headers) else "ws"
         token = access.short_lived(time.time())
-        query = f"?{TOKEN_PARAMETER}={token}" if token else ""
-        return JSONResponse({"wsUrl": f"{scheme}://{access.host(request.headers)}{CALL_PATH}{query}"})
+        query = f"?{endpoint.TOKEN_PARAMETER}={token}" if token else ""
+        return JSONResponse({"wsUrl": f"{scheme}://{access.host(request.headers)}{endpoint.CALL_PATH}{query}"})
 
-    @app.websocket(CALL_PATH)
+    @app.websocket(endpoint.CALL_PATH)
     async def call(
         websocket: WebSocket,
-        sample_rate: str = Query(str(DEFAULT_OUT_RATE), alias=RATE_PARAMETER),
-        ducks: str = Query("", alias=DUCKS_PARAMETER),
-        resumes: str = Query("", alias=RESUMES_PARAMETER),
+        sample_rate: str = Query(str(endpoint.DEFAULT_OUT_RATE), alias=endpoint.RATE_PARAMETER),
+        ducks: str = Query("", alias=endpoint.DUCKS_PARAMETER),
+        resumes: str = Query("", alias=endpoint.RESUMES_PARAMETER),
     ) -> None:
         query, headers = websocket.query_params, websocket.headers
-        given = query.get(TOKEN_PARAMETER)
+        given = query.get(endpoint.TOKEN_PARAMETER)
         if token := headers.get(RESUME_HEADER) or query.get(RESUME_PARAMETER):
             foreign = access.refusal_of_page(headers)
             if foreign:

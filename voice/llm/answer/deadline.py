@@ -38,7 +38,7 @@ class TurnDeadline(TurnFollower[None]):
         self.ended = None
 
     def turn_closed(self, now: float) -> None:
-        """The turn awaits its answer."""
+        """The turn is over and awaits its answer."""
         self.ended = now
 
     def interrupted(self, now: float) -> None:
@@ -47,24 +47,24 @@ class TurnDeadline(TurnFollower[None]):
             self._forget()
 
     def speech_started(self, now: float) -> None:
-        """The silence before is over."""
+        """The user speaks again: what was known of the silence is over."""
         self._speech_end = self._vad_stop = self._silence_needed = self._committed = None
 
     def speech_may_have_stopped(self, now: float, silence: float) -> None:
-        """If it has, this was its end."""
+        """A hint at the end of the speech."""
         self._speech_end = now - silence - DETECTOR_LAG
 
     def speech_resumed(self, now: float) -> None:
-        """It had not."""
+        """The hint was wrong."""
         self._speech_end = None
 
     def speech_stopped(self, now: float, silence: float) -> None:
-        """The speech has ended."""
+        """The end of the speech."""
         self._vad_stop = now
         self._speech_end = now - silence - DETECTOR_LAG
 
     def turn_ended(self, now: float, end: TurnEndFrame) -> None:
-        """It is known how long the silence had to be."""
+        """Note how long the silence had to be."""
         self._silence_needed = end.silence
 
     def ahead(self) -> Deadline | None:

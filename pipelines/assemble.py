@@ -1,6 +1,5 @@
 """One call's pipeline: which parts, in what order."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -120,7 +119,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
     )
     answering = models.services(prompt=behaviour.prompt, tools=behaviour.tools)
     llm = answering[-1]
-    watch = LoopWatch.of(asyncio.get_running_loop())
+    watch = engines.headroom.watch
     swap = make_swap(llm, settings.llm, settings.language)
     wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
     tools = [*behaviour.tools, *([swap_tool(swap)] if swap and wants_swap_tool else [])]

@@ -69,8 +69,7 @@ async def serve_agent(
             calls.headroom = headroom = agent.headroom
             if watch := LoopWatch.begin(loop):
                 at_end.callback(watch.close)
-                headroom.loop = watch.load
-                headroom.queues.append(watch.waits)
+                headroom.follow(watch)
             metrics.watch(headroom)
             calls.ready = True
             announce(f"Listening on {call_url(address.host, sock.getsockname()[1], secure=address.tls)}")

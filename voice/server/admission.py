@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from voice.queue_waits import QueueWaits
-from voice.server.event_loop import WINDOW, LoopLoad
+from voice.server.event_loop import WINDOW, LoopLoad, LoopWatch
 
 Kind = Literal["loading", "ending", "full", "beginning", "overloaded", "address"]
 """The models are loading; the server is about to end; as many calls as it may take are under way, or about to begin;
@@ -53,6 +53,13 @@ class Headroom:
     loop: LoopLoad | None = None
     """None where the event loop is not watched."""
     queues: list[QueueWaits] = field(default_factory=list)
+    watch: LoopWatch | None = None
+    """What measures the event loop."""
+
+    def follow(self, watch: LoopWatch) -> None:
+        """Measure the event loop by this watch."""
+        self.watch, self.loop = watch, watch.load
+        self.queues.append(watch.waits)
 
     def is_scarce(self, now: float) -> bool:
         """Whether optional work should be left out."""

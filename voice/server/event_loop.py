@@ -29,7 +29,6 @@ NOTED = 0.002
 """Seconds by which a poll has to be late to count."""
 Poll = Callable[[float | None], Any]
 """A selector's `select`."""
-_WATCHES: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopWatch]" = weakref.WeakKeyDictionary()
 
 
 class LoopLoad:
@@ -123,13 +122,7 @@ class LoopWatch:
         self._due = 0.0
         """When the loop should be woken next."""
         self._collecting: float | None = None
-        _WATCHES[loop] = self
         gc.callbacks.append(self._on_collection)
-
-    @staticmethod
-    def of(loop: asyncio.AbstractEventLoop) -> "LoopWatch | None":
-        """The watch of a loop; None when it is not watched."""
-        return _WATCHES.get(loop)
 
     @classmethod
     def begin(cls, loop: asyncio.AbstractEventLoop) -> "LoopWatch | None":
@@ -147,10 +140,9 @@ class LoopWatch:
     def close(self) -> None:
         """Watch no longer."""
         gc.callbacks.remove(self._on_collection)
-        if (loop := self._loop()) is not None:
-            _WATCHES.pop(loop, None)
-            if (selector := getattr(loop, "_selector", None)) is not None:
-                vars(selector).pop("select", None)
+        selector = getattr(self._loop(), "_selector", None)
+        if selector is not None:
+            vars(selector).pop("select", None)
 
     def between(self, since: float, until: float) -> list[Stall]:
         """The stalls that ended after `since` and not after `until`, to a tenth of a millisecond."""

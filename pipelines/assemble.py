@@ -132,7 +132,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         if settings.call.part_ms:
             service.part_rules = PartRules(settings.call.part_ms / 1000, phrases.go_on, words)
     spoken = SpokenWords(words)
-    own_voice = OwnVoiceGate(spoken, language=TURN_WORDS[engines.settings.language])
+    own_voice = OwnVoiceGate(spoken, language=words)
     strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])
     user = JoiningUserAggregator(
         context,

@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pipecat.pipeline.worker import PipelineWorker
-
 from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
-from pipelines.call_log.tracing.destination import tracer
+from pipelines.call_log.tracing import tracer
 from pipelines.loading import Engines
 from pipelines.pipecat_services.component_factory import ComponentFactory, Part
 from pipelines.threads import limit_threads
@@ -20,8 +18,9 @@ from pipelines.versions import simulated, versions
 from voice.errors import ConfigurationError
 from voice.llm.tools import Tool, describe, is_irreversible
 from voice.responder.tools import names_of
-from voice.server.headroom.headroom import Headroom
-from voice.server.transport import CallTransport
+from voice.server.admission import Headroom
+from voice.server.calls import BuiltCall
+from voice.server.transport import Caller
 
 Place = Literal["before_llm", "before_tts"]
 """Where processors of one's own stand: after the recogniser, or after the language model."""
@@ -120,9 +119,9 @@ class Agent:
             "sample_rate": self.native_rate,
         }
 
-    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+    def build_call(self, caller: Caller) -> BuiltCall:
         """The pipeline of one call."""
-        return build_call(self._loaded(), self.behaviour, transport, sample_rate=sample_rate)
+        return build_call(self._loaded(), self.behaviour, caller)
 
     async def close(self) -> None:
         """Release processes and threads."""

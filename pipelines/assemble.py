@@ -1,6 +1,5 @@
 """One call's pipeline: which parts, in what order."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.audio.vad.vad_analyzer import VADParams
 from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.pipeline.worker import PipelineParams
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMAssistantAggregator,
@@ -20,13 +19,12 @@ from pipecat.processors.aggregators.llm_response_universal import (
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams
 from pipecat.services.llm_service import LLMService
-from pipecat.turns.user_start import BaseUserTurnStartStrategy
+from pipecat.turns.user_start import BaseUserTurnStartStrategy, VADUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
 from pipelines.call_log.call_worker import CallWorker
 from pipelines.call_log.observer import MonotonicClock, TurnObserver
-from pipelines.call_log.synthesis_times import SynthesisTimes
 from pipelines.call_log.turn_log import TurnLog
 from pipelines.loading import Engines
 from pipelines.pipecat_services.component_factory import ComponentFactory
@@ -48,20 +46,18 @@ from voice.llm.joining import JoiningUserAggregator
 from voice.llm.long_answers.service import PartRules
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
-from voice.server.loop.loop_watch import LoopWatch
-from voice.server.requests import answer_requests
-from voice.server.rtvi import CallRTVI
-from voice.server.transport import CallTransport
+from voice.server.calls import BuiltCall
+from voice.server.event_loop import LoopWatch
+from voice.server.rtvi import CallRTVI, answer_requests
+from voice.server.transport import Caller, CallTransport
 from voice.turns.barge_in.decision import Rules
 from voice.turns.barge_in.turn_start import BargeInStart, UninterruptibleStart
 from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
-from voice.turns.own_voice.gate import OwnVoiceGate, SpokenWordsTap
-from voice.turns.own_voice.spoken_words import SpokenWords
+from voice.turns.own_voice import OwnVoiceGate, SpokenWords, SpokenWordsTap
 from voice.turns.vad import HintingVADProcessor, SharedSilero
-from voice.turns.vad_onset import start_strategies
 from voice.turns.words.sentence_end import SentenceEnds
-from voice.watchdog.watch import Limits
+from voice.watchdog.hangs import Limits
 from voice.watchdog.watchdog import Watchdog
 from voice.wire.endpoint import IN_RATE
 
@@ -93,8 +89,8 @@ class Behaviour:
         return {place: ", ".join(supply.name for supply in supplies) for place, supplies in places.items() if supplies}
 
 
-def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
-    """The worker that runs one call over `transport`, answering at `sample_rate` (Hz).
+def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltCall:
+    """The pipeline of one call.
 
     The VAD stands in front of the recogniser, so that what the recogniser does never delays it.
     """
@@ -107,10 +103,22 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         min_volume=settings.vad.min_volume,
     )
     vad = engines.turns.vad(params)
-    transport.hold_while(lambda: vad.may_be_starting or vad.in_doubt)
+    limits = Limits(silence=settings.watchdog.silence_ms / 1000, give_up=settings.watchdog.give_up_ms / 1000)
+
+    async def end(reason: str) -> None:
+        await transport.end(reason)
+
+    watchdog = Watchdog(limits, end, phrases)
+    transport = CallTransport(
+        caller,
+        audio_came=watchdog.audio_came,
+        away=watchdog.paused,
+        user_may_be_starting=lambda: vad.may_be_starting or vad.in_doubt,
+        ducked_gain=10 ** (-settings.barge_in.duck_db / 20),
+    )
     answering = models.services(prompt=behaviour.prompt, tools=behaviour.tools)
     llm = answering[-1]
-    watch = LoopWatch.of(asyncio.get_running_loop())
+    watch = engines.headroom.watch
     swap = make_swap(llm, settings.llm, settings.language)
     wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
     tools = [*behaviour.tools, *([swap_tool(swap)] if swap and wants_swap_tool else [])]
@@ -123,29 +131,25 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         if settings.call.part_ms:
             service.part_rules = PartRules(settings.call.part_ms / 1000, phrases.go_on, words)
     spoken = SpokenWords(words)
-    own_voice = OwnVoiceGate(spoken, language=TURN_WORDS[engines.settings.language])
+    own_voice = OwnVoiceGate(spoken, language=words)
     strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])
     user = JoiningUserAggregator(
         context,
         params=LLMUserAggregatorParams(
             user_turn_strategies=strategies, user_idle_timeout=settings.call.silence_ms / 1000
         ),
+        # What stands behind the language model may be a recorder that wants the caller's audio.
+        passes_audio=bool(behaviour.before_tts),
+        audio_through=watchdog.audio_through,
     )
-    # What stands behind the language model may be a recorder that wants the caller's audio.
-    user.passes_audio = bool(behaviour.before_tts)
     assistant = SettlingAssistantAggregator(context)
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
     bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
     mark_interruptions(assistant, context)
-    limits = Limits(silence=settings.watchdog.silence_ms / 1000, give_up=settings.watchdog.give_up_ms / 1000)
-    watchdog = Watchdog(limits, transport.end, phrases)
-    transport.serializer.heard = watchdog.audio_came
-    user.heard = watchdog.audio_through
-    transport.away = watchdog.paused
     pipeline = Pipeline(
         [
             transport.input(),
-            HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None, given_up=transport.end),
+            HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None, given_up=end),
             engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
             own_voice,
             Reprompt(phrases),
@@ -161,32 +165,34 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             assistant,
         ]
     )
-    watchdog.parts = pipeline.processors
     log = TurnLog(
         tier=models.components["llm"],
         models=models.models,
         stalls=watch.between if watch else None,
         speculates=settings.turns.speculation != "off",
         began=time.monotonic(),
+        synthesised=models.synthesised,
     )
     rtvi = CallRTVI()
     answer_requests(rtvi, swap.carry_out if swap else None)
-    return CallWorker(
+    worker = CallWorker(
         pipeline,
         clock=MonotonicClock(),
         # A call is silent for as long as its user is; who hangs up closes the socket.
         idle_timeout_secs=None,
         cancel_timeout_secs=CANCEL_WITHIN,
         observers=[
-            TurnObserver(log, rtvi, watch, transport.account),
-            SynthesisTimes(models.synthesised),
+            TurnObserver(log, rtvi, watch, caller.metrics),
             watchdog.observer,
         ],
-        params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
+        params=PipelineParams(
+            audio_in_sample_rate=IN_RATE, audio_out_sample_rate=caller.sample_rate, enable_metrics=True
+        ),
         rtvi_processor=rtvi,
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
-        account=transport.account,
+        metrics=caller.metrics,
     )
+    return BuiltCall(worker, transport)
 
 
 def call_processors(
@@ -212,22 +218,19 @@ def _turn_starts(
         case "off":
             return [UninterruptibleStart(stop.set_aside)]
         case "speech":
-            return start_strategies()
+            return [VADUserTurnStartStrategy(enable_interruptions=True)]
         case "words":
             rules = Rules(
                 decide=settings.decide_ms / 1000, short=settings.short_ms / 1000, hold=settings.hold_ms / 1000
             )
-            voice = transport.voice
-            voice.ducked_gain = 10 ** (-settings.duck_db / 20)
-            whole = models.whole_request
             return [
                 BargeInStart(
                     vad=vad,
-                    voice=voice,
+                    voice=transport.voice,
                     rules=rules,
                     far=settings.far_db,
                     set_aside=stop.set_aside,
-                    whole_request=whole,
+                    whole_request=models.whole_request,
                     is_own=own_voice.is_own,
                     awaits_answer=lambda: stop.awaits_answer,
                     hears_itself=lambda: own_voice.hearing.hears_itself,

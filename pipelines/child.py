@@ -16,7 +16,7 @@ from loguru import logger
 
 from voice.client.call.connection import credentials
 from voice.errors import AlreadyReported, ComponentError, ConfigurationError, VoiceError
-from voice.server.access import is_local
+from voice.server.authentication import is_local
 from voice.wire.endpoint import health_url
 
 ENDS_WITHIN = 10.0

@@ -13,7 +13,7 @@ from pipelines.versions import version, versions
 from voice.errors import ComponentError
 from voice.language import NAMES
 from voice.language.by_language import PHRASES
-from voice.server.headroom.headroom import Headroom
+from voice.server.admission import Headroom
 from voice.turns.models import TurnModels
 from voice.turns.speculation import Waiting
 from voice.turns.words.sentence_end import SentenceEnds

@@ -80,7 +80,7 @@ def loading_code() -> Iterator[None]:
     if ours:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
-        from voice.server.interventions import importing
+        from voice.server.garbage_collection import importing
 
         with importing():
             yield

@@ -7,7 +7,7 @@ from voice.errors import FixtureError
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 """Conversations by synthesisers; an installed package comes without them."""
 PEOPLE = SAMPLES / "people"
-"""Recordings of people. `voice.turns.fitted` says to which of them endpointing was fitted."""
+"""Recordings of people. `pipelines.lab.fitted` says to which of them endpointing was fitted."""
 
 
 def installed(folder: Path) -> Path:

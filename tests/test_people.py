@@ -12,6 +12,7 @@ import soundfile
 
 from latency.judge.answer import word_errors
 from pipelines.calibrating.measuring import utterances
+from pipelines.lab.fitted import fitted_speakers
 from pipelines.samples import PEOPLE
 from tests.pulled import use_pulled
 from voice.asr.whisper.decoding import AUTO, WhisperPasses
@@ -20,7 +21,6 @@ from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
 from voice.models.store import find
 from voice.responder.dialogue import Responder
 from voice.responder.tools import ToolBox
-from voice.turns.fitted import fitted_speakers
 
 FIXTURES = load_fixtures([PEOPLE])
 TURNS = [turn for fixture in FIXTURES for turn in fixture.turns]

@@ -1,4 +1,4 @@
-"""The passes that wait for a model, the one that runs, and those that nobody waits for any more."""
+"""A queue of jobs for one model, in which a job that nobody waits for any more gives way to the next."""
 
 import threading
 from collections import deque
@@ -10,17 +10,17 @@ from voice.priority import lower_thread_priority
 
 Text = TypeVar("Text")
 IsWanted = Callable[[], bool]
-"""Whether anybody still waits for the pass that asks; called in the pass's thread."""
+"""Whether anybody still waits for the job that asks; called in the job's thread."""
 
 
 class WithdrawnError(Exception):
-    """Raised inside a pass that has noticed that nobody waits for it any more."""
+    """Raised inside a job that has noticed that nobody waits for it any more."""
 
 
 class InferenceJob(Future[Text]):
-    """The future of one pass; cancelling it withdraws the pass, also while it runs.
+    """The future of one job; cancelling it withdraws the job, also while it runs.
 
-    `asyncio.wrap_future` of a pass does so when the asyncio future is cancelled.
+    `asyncio.wrap_future` of a job does so when the asyncio future is cancelled.
     """
 
     def __init__(self, decode: Callable[[IsWanted], Text], on_withdrawn: Callable[[], None]) -> None:
@@ -35,7 +35,7 @@ class InferenceJob(Future[Text]):
         return not self._withdrawn.is_set()
 
     def cancel(self) -> bool:
-        """Withdraw the pass; returns whether it is over already, because it had not begun."""
+        """Withdraw the job; returns whether that has ended it, because it had not begun."""
         self._withdrawn.set()
         dropped = super().cancel()
         self._on_withdrawn()
@@ -57,15 +57,15 @@ class InferenceJob(Future[Text]):
 
 
 class InferenceQueue:
-    """Runs one wanted pass at a time, in order of arrival, in threads of its own.
+    """Runs one wanted job at a time, in order of arrival, in threads of its own.
 
-    A withdrawn pass that has not begun is dropped. One that runs gives up at its next step, and the next pass does not
-    wait for that: it begins at once in a spare thread. At most `threads` passes run, so that a series of withdrawn
+    A withdrawn job that has not begun is dropped. One that runs gives up at its next step, and the next job does not
+    wait for that: it begins at once in a spare thread. At most `threads` jobs run, so that a series of withdrawn
     ones cannot take every core.
 
     Args:
         name: The beginning of the threads' names.
-        threads: How many passes may run, withdrawn ones included.
+        threads: How many jobs may run, withdrawn ones included.
     """
 
     def __init__(self, name: str, *, threads: int) -> None:
@@ -78,12 +78,12 @@ class InferenceQueue:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no pass runs or waits."""
+        """Whether no job runs or waits."""
         with self._lock:
-            return not self._running and not any(passing.is_wanted for passing in self._waiting)
+            return not self._running and not any(job.is_wanted for job in self._waiting)
 
     def submit(self, decode: Callable[[IsWanted], Text]) -> InferenceJob[Text]:
-        """Queue a pass.
+        """Queue a job.
 
         Args:
             decode: Does the work in a thread of the queue; raises `WithdrawnError` when its argument returns False.
@@ -91,45 +91,45 @@ class InferenceQueue:
         Raises:
             RuntimeError: The queue is closed.
         """
-        passing = InferenceJob(decode, self._begin)
+        job = InferenceJob(decode, self._begin)
         with self._lock:
             if self._closed:
                 raise RuntimeError("the model has been closed")
-            self._waiting.append(passing)
+            self._waiting.append(job)
         self._begin()
-        return passing
+        return job
 
     def close(self, *, wait: bool = False) -> None:
-        """Withdraw every pass and let the threads end; `wait` blocks until they have."""
+        """Withdraw every job and let the threads end; `wait` blocks until they have."""
         with self._lock:
             self._closed = True
-            passes = [*self._waiting, *self._running]
-        for passing in passes:
-            passing.cancel()
+            jobs = [*self._waiting, *self._running]
+        for job in jobs:
+            job.cancel()
         self._executor.shutdown(wait=wait)
 
     def _begin(self) -> None:
-        """Begin the next pass in a thread that is free, if it need not wait."""
+        """Begin the next job in a thread that is free, if it need not wait."""
         with self._lock:
-            if passing := self._next():
-                self._executor.submit(self._work, passing)
+            if job := self._next():
+                self._executor.submit(self._work, job)
 
-    def _work(self, passing: InferenceJob[Any] | None) -> None:
-        """Run a pass in this thread, and then those that follow."""
-        while passing:
-            deliver = passing.decode()
+    def _work(self, job: InferenceJob[Any] | None) -> None:
+        """Run a job in this thread, and then those that follow."""
+        while job:
+            deliver = job.decode()
             with self._lock:
-                self._running.discard(passing)
-                passing = self._next()
+                self._running.discard(job)
+                job = self._next()
             deliver()
 
     def _next(self) -> InferenceJob[Any] | None:
-        """The pass that may begin now, if there is one; it counts as running. The lock must be held."""
+        """The job that may begin now, if there is one; it counts as running. The lock must be held."""
         while self._waiting and not self._waiting[0].is_wanted:
             self._waiting.popleft()
-        is_busy = any(passing.is_wanted for passing in self._running)
+        is_busy = any(job.is_wanted for job in self._running)
         if not self._waiting or is_busy or len(self._running) >= self._threads:
             return None
-        passing = self._waiting.popleft()
-        self._running.add(passing)
-        return passing
+        job = self._waiting.popleft()
+        self._running.add(job)
+        return job

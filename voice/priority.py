@@ -1,9 +1,9 @@
-"""Who gets the processor first where it is scarce: what sends audio, before what finds the words of the next turn.
+"""Process priorities where the processor is scarce: sending audio comes before recognising the next turn.
 
-A hole in an answer is heard by everybody; an answer that comes 50 ms later by nobody. But whoever stands behind is
-behind every other program of the machine, too: beside two busy programs on two cores, a recogniser of one call that
-stood behind fell so far behind the caller that most turns were answered after seconds. So recognisers with a process of
-their own stand behind only when calls themselves make the processor scarce.
+A gap in an answer is heard by everybody; an answer that comes 50 ms later by nobody. But a process of low priority also
+comes after every other program of the machine: beside two busy programs on two cores, the recogniser of one call fell
+so far behind the caller that most turns were answered after seconds. So recognisers with a process of their own get a
+low priority only when calls themselves make the processor scarce.
 """
 
 import contextlib
@@ -11,10 +11,10 @@ import os
 import sys
 
 BEHIND = 10
-"""Niceness: ten recognisers that stand behind weigh as much together as the process that sends audio."""
+"""Niceness: ten recognisers of this priority weigh as much together as the process that sends audio."""
 CALLS_FOR_A_CORE = 2
 """Calls, each with a recogniser of its own, that a core bears. On two cores, up to five calls at once had no drop-out
-while their recognisers did not stand behind, and eight had 64 in 71 turns; when they did, eight had 4 or 5."""
+while their recognisers had the usual priority, and eight had 64 in 71 turns; at a low priority, eight had 4 or 5."""
 
 
 def is_crowded(calls: int) -> bool:
@@ -28,15 +28,15 @@ def core_count() -> int:
 
 
 def put_behind(pid: int) -> None:
-    """Let a process with one thread stand behind those of the usual priority; one that has ended is left alone."""
+    """Give a process with one thread a low priority; one that has ended is left alone."""
     with contextlib.suppress(ProcessLookupError):
         os.setpriority(os.PRIO_PROCESS, pid, max(BEHIND, os.getpriority(os.PRIO_PROCESS, pid)))
 
 
 def lower_thread_priority() -> None:
-    """Let the calling process, or on Linux the calling thread alone, stand behind those of the usual priority.
+    """On Linux, give the calling thread a low priority.
 
-    Elsewhere niceness belongs to whole processes, so that a thread of one that sends audio must not call this.
+    Elsewhere niceness belongs to whole processes, and this may be the one that sends audio.
     """
     if sys.platform == "linux":
         # There, 0 means the calling thread.

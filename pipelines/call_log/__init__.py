@@ -1,1 +1,1 @@
-"""What is known of a call while it lasts: its turns, its figures in metrics and log, its traces."""
+"""What a server records of its calls while they last: turns, metrics and traces."""

@@ -15,7 +15,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.pipeline.worker_observer import WorkerObserver
 
 from voice.redaction import quoted
-from voice.server.accounting import CallAccounting
+from voice.server.metrics import CallMetrics
 
 log = logging.getLogger(__name__)
 
@@ -27,12 +27,12 @@ class CallObservers(WorkerObserver):
 
     Args:
         observers: of the call.
-        account: the books on the call; None where none are kept.
+        metrics: counts what an observer has missed; None where nothing is counted.
     """
 
-    def __init__(self, observers: list[BaseObserver], account: CallAccounting | None = None) -> None:
+    def __init__(self, observers: list[BaseObserver], metrics: CallMetrics | None = None) -> None:
         super().__init__(observers=observers)
-        self._account = account
+        self._metrics = metrics
         self._said: set[tuple[type, ...]] = set()
         self._see_processing = any(
             type(observer).on_process_frame is not BaseObserver.on_process_frame for observer in observers
@@ -65,8 +65,8 @@ class CallObservers(WorkerObserver):
                 return
 
     def _missed(self, observer: BaseObserver, error: Exception) -> None:
-        if self._account:
-            self._account.missed()
+        if self._metrics:
+            self._metrics.missed()
         kind = (type(observer), type(error))
         if kind in self._said:
             return
@@ -79,8 +79,8 @@ class CallObservers(WorkerObserver):
 
 
 class CallWorker(PipelineWorker):
-    """pipecat's worker with `CallObservers`; takes the same arguments, and the books on the call."""
+    """pipecat's worker with `CallObservers`; takes the same arguments, and the metrics of the call."""
 
-    def __init__(self, *args: Any, account: CallAccounting | None = None, **options: Any) -> None:
+    def __init__(self, *args: Any, metrics: CallMetrics | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._observer = CallObservers(self._observer._observers, account)
+        self._observer = CallObservers(self._observer._observers, metrics)

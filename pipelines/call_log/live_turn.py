@@ -24,7 +24,7 @@ from voice.turns.turn_so_far import joined
 
 Stalls = Callable[[float, float], Sequence[Stall]]
 """The stalls of the event loop that ended after one instant and not after another; see
-`voice.server.loop.loop_watch`."""
+`voice.server.event_loop`."""
 
 
 @dataclass(slots=True)

@@ -1,23 +1,20 @@
-"""The books on a server's calls: figures for Prometheus, and one line in the log for each call at its end."""
+"""A server's metrics: figures for Prometheus, and one line in the log for each call at its end."""
 
 import itertools
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from pipelines.call_log.call_account import CallAccount, ClosedTurn
-from pipelines.call_log.live_call import answered_by, call_figures
-from voice.server.accounting import CallAccounting, CallFigures
+from pipelines.call_log.call_statistics import CallStatistics, ClosedTurn
+from voice.server.metrics import CallFigures, CallMetrics
 
 if TYPE_CHECKING:
-    from latency.record.turn import ServerTurn
-    from pipelines.call_log.tracing.call_trace import CallTrace
-    from voice.server.headroom.headroom import Headroom
+    from pipelines.call_log.tracing import CallTrace
+    from voice.server.admission import Headroom
 
 TURN_LATENCY = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
 """Upper bounds of the histogram's buckets, seconds; 0.8 is where people feel a pause."""
@@ -27,21 +24,27 @@ CALL_LOG = "turnaround.calls"
 log = logging.getLogger(CALL_LOG)
 
 
-class ServerMetrics:
+class PrometheusMetrics:
     """Counts what happens to a server's calls; its own registry, so that several servers share no figures.
 
     Args:
         stop: seconds of silence after which the voice detector reports the end of speech.
         budget: seconds that the language model has.
+        trace: begins the trace of a call; returns None if calls are not traced.
         clock: seconds, monotonic.
     """
 
-    def __init__(self, *, stop: float, budget: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stop, self._budget, self._clock = stop, budget, clock
-        self.trace: Callable[[], CallTrace] | None = None
-        """Begins the trace of a call; None while calls are not traced."""
+    def __init__(
+        self,
+        *,
+        stop: float,
+        budget: float,
+        trace: Callable[[], "CallTrace | None"] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stop, self._budget, self._trace, self._clock = stop, budget, trace, clock
         self._numbers = itertools.count(1)
-        self._accounts: dict[int, CountedAccount] = {}
+        self._calls_under_way: dict[int, CallStatistics] = {}
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._calls = Counter("voice_calls", "Calls that were taken", registry=registry)
@@ -72,29 +75,31 @@ class ServerMetrics:
         """A call was not taken."""
         self._refused.labels(kind).inc()
 
-    def began(self) -> "CountedAccount":
+    def began(self) -> CallStatistics:
         """A call was taken."""
         self._calls.inc()
         self._under_way.inc()
-        account = CallAccount(stop=self._stop, budget=self._budget)
-        counted = CountedAccount(
-            account, self._count, self._missed.inc, number=next(self._numbers), began=self._clock()
+        call = CallStatistics(
+            stop=self._stop,
+            budget=self._budget,
+            number=next(self._numbers),
+            began=self._clock(),
+            count=self._count,
+            count_missed=self._missed.inc,
+            trace=self._trace(),
         )
-        counted.trace = self.trace() if self.trace else None
-        self._accounts[counted.number] = counted
-        return counted
+        self._calls_under_way[call.number] = call
+        return call
 
-    def ended(self, account: CallAccounting, why: str) -> None:
+    def ended(self, call: CallMetrics, why: str) -> None:
         """A call is over: its last turn is counted, and the call is logged."""
-        assert isinstance(account, CountedAccount)
+        assert isinstance(call, CallStatistics)
         self._under_way.dec()
-        self._accounts.pop(account.number, None)
-        for turn in account.account.close():
-            account.closed(turn)
-        if account.trace:
-            account.trace.ended(why)
-        line = account.account.line(why, self._clock() - account.began)
-        log.info("call %d %s", account.number, line)
+        self._calls_under_way.pop(call.number, None)
+        call.close()
+        if call.trace:
+            call.trace.ended(why)
+        log.info("call %d %s", call.number, call.line(why, self._clock() - call.began))
 
     def watch(self, headroom: "Headroom") -> None:
         """Show how busy the event loop is, and count how long work waits for what calls share."""
@@ -112,7 +117,7 @@ class ServerMetrics:
     def under_way(self) -> list[CallFigures]:
         """What may be shown of the calls under way."""
         now = self._clock()
-        return [account.figures(now) for account in self._accounts.values()]
+        return [call.figures(now) for call in self._calls_under_way.values()]
 
     def exposition(self) -> tuple[bytes, str]:
         """All figures in Prometheus's format, and its content type."""
@@ -132,60 +137,3 @@ class ServerMetrics:
                 self._tokens.labels(tier, "prompt").inc(attempt.tokens.prompt or 0)
                 self._tokens.labels(tier, "completion").inc(attempt.tokens.completion or 0)
             self._cost.inc(attempt.usd or 0.0)
-
-
-@dataclass(slots=True)
-class CountedAccount:
-    """The books on one call, whose turns are counted as soon as the next one begins."""
-
-    account: CallAccount
-    count: Callable[[ClosedTurn], None]
-    count_missed: Callable[[], None]
-    number: int
-    """Of the call, from 1."""
-    began: float
-    is_away: bool = False
-    """Whether its connection is lost."""
-    latest: "ServerTurn | None" = field(default=None, repr=False)
-    by: str | None = None
-    """Who gave its latest answer."""
-    trace: "CallTrace | None" = None
-    """None while calls are not traced."""
-
-    def away(self, gone: bool) -> None:
-        """Its client's connection has broken, or is there again."""
-        self.is_away = gone
-
-    def figures(self, now: float) -> CallFigures:
-        """What may be shown of the call."""
-        turns = [turn for turn in self.account.turns if turn.outcome != "unheard"]
-        return call_figures(
-            number=self.number,
-            seconds=now - self.began,
-            away=self.is_away,
-            latest=self.latest,
-            turns=len(turns),
-            typed=sum(turn.record.typed for turn in turns),
-            latencies=[turn.latency for turn in turns if turn.latency is not None],
-            by=self.by,
-        )
-
-    def note(self, turn: "ServerTurn") -> None:
-        """A turn has changed."""
-        if self.latest is None or turn.turn >= self.latest.turn:
-            self.latest = turn
-            self.by = answered_by(turn.attempts) or self.by
-        self.account.note(turn)
-        for closed in self.account.close(before=self.account.latest):
-            self.closed(closed)
-
-    def missed(self) -> None:
-        """An observer could not take what came."""
-        self.account.missed += 1
-        self.count_missed()
-
-    def closed(self, turn: ClosedTurn) -> None:
-        """Nothing can be added to a turn any more."""
-        self.count(turn)
-        if self.trace:
-            self.trace.turn(turn)

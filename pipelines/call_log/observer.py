@@ -8,53 +8,30 @@ import time
 
 from pipecat.clocks.base_clock import BaseClock
 from pipecat.frames.frames import (
-    AggregatedTextFrame,
-    BotStartedSpeakingFrame,
-    BotStoppedSpeakingFrame,
     EagerEndOfTurnCancelFrame,
     Frame,
-    FunctionCallInProgressFrame,
-    FunctionCallResultFrame,
     LLMContextAssistantTurnFrame,
-    LLMContextFrame,
-    LLMFullResponseEndFrame,
     LLMMessagesAppendFrame,
-    LLMTextFrame,
     OutputTransportMessageUrgentFrame,
-    TranscriptionFrame,
-    TTSAudioRawFrame,
-    TTSTextFrame,
-    UserStartedSpeakingFrame,
-    UserStoppedSpeakingFrame,
-    VADUserStoppedSpeakingFrame,
 )
 from pipecat.observers.base_observer import BaseObserver, FramePushed
-from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
-from pipecat.services.llm_service import LLMService
 
-from latency.record.marks import Mark
 from pipelines.call_log.live_turn import LiveTurn
 from pipelines.call_log.turn_log import TurnLog
 from voice.conversation.transcript import typed_texts
 from voice.frames import (
-    HOLD_PHRASE,
-    EagerHintFrame,
     EarlySynthesisFrame,
     HangFrame,
-    LLMFailureFrame,
     OverlapFrame,
     RequestsFrame,
-    RevisedTranscriptionFrame,
     SilenceAskedFrame,
-    ToolCalledFrame,
-    ToolReturnedFrame,
-    TurnEndFrame,
     TurnJoinsFrame,
 )
 from voice.llm.long_answers.service import AnswerPartFrame
-from voice.server.accounting import CallAccounting
-from voice.server.loop.loop_watch import LoopWatch
+from voice.server.event_loop import LoopWatch
+from voice.server.metrics import CallMetrics
+from voice.turns.turn_follower import counts
 from voice.wire.messages import TurnMessage, to_rtvi
 
 
@@ -76,17 +53,17 @@ class TurnObserver(BaseObserver):
         log: the turns of this call.
         rtvi: sends messages to the client.
         watch: watches the event loop during the call; None when it is not watched.
-        account: the books on the call; None where none are kept.
+        metrics: is told of every turn that changed; None where nothing is counted.
     """
 
     def __init__(
-        self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None, account: CallAccounting | None = None
+        self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None, metrics: CallMetrics | None = None
     ) -> None:
         super().__init__(observe_every_push=False)
         self.log = log
         self._rtvi = rtvi
         self._watch = watch
-        self._account = account
+        self._metrics = metrics
         self._watching = False
 
     async def on_pipeline_started(self) -> None:
@@ -104,20 +81,14 @@ class TurnObserver(BaseObserver):
 
     async def on_push_frame(self, data: FramePushed) -> None:
         """A frame was pushed for the first time."""
-        upstream = data.direction is not FrameDirection.DOWNSTREAM
-        if isinstance(data.frame, LLMContextFrame):
-            # A tool's result comes upstream. The assistant's side also pushes its context downstream, to no effect.
-            if not upstream and not isinstance(data.destination, LLMService):
-                return
-        elif upstream:
-            # Frames that go both ways count once.
-            return
-        changed = self._note(data.frame, data.timestamp / 1e9)
-        if not changed:
+        changed = self.log.see(data)
+        if changed is None and counts(data):
+            changed = self._note(data.frame, data.timestamp / 1e9)
+        if changed is None:
             return
         report = changed.report()
-        if self._account:
-            self._account.note(report.turn)
+        if self._metrics:
+            self._metrics.note(report.turn)
         message = TurnMessage(report)
         if isinstance(data.frame, HangFrame):
             # What hangs may be between RTVI, at the head of the pipeline, and the transport.
@@ -126,17 +97,11 @@ class TurnObserver(BaseObserver):
             await self._rtvi.send_server_message(message.to_json())
 
     def _note(self, frame: Frame, now: float) -> LiveTurn | None:
+        """What no other follower of the call's turns needs to know."""
         log = self.log
         match frame:
-            case TTSAudioRawFrame():
-                log.audio(frame.context_id, frame.num_frames / frame.sample_rate, now)
-            case AggregatedTextFrame() if frame.will_be_spoken and not isinstance(frame, TTSTextFrame):
-                note = log.bridged if frame.text_type == HOLD_PHRASE else log.clause
-                note(frame.context_id, frame.text, now)
             case RequestsFrame():
-                return log.asked(frame)
-            case UserStartedSpeakingFrame():
-                return log.user_started(now)
+                return log.attempted(frame)
             case LLMMessagesAppendFrame() if frame.run_llm and (text := " ".join(typed_texts(frame))):
                 return log.typed(text, now)
             case SilenceAskedFrame():
@@ -145,44 +110,16 @@ class TurnObserver(BaseObserver):
                 log.joins()
             case OverlapFrame():
                 return log.overlapped(frame)
-            case VADUserStoppedSpeakingFrame():
-                log.stopped(frame.stop_secs, now)
-            case TranscriptionFrame():
-                log.heard(frame.text, now, revised=isinstance(frame, RevisedTranscriptionFrame))
-            case TurnEndFrame():
-                return log.ended(frame)
-            case EagerHintFrame():
-                log.hinted(now)
             case AnswerPartFrame():
                 log.in_part(frame.part)
             case EarlySynthesisFrame():
                 log.spoken_ahead()
-            case LLMContextFrame() if frame.speculation:
-                log.asked_ahead(now)
-            case UserStoppedSpeakingFrame():
-                log.committed(now)
             case EagerEndOfTurnCancelFrame():
                 log.withdrawn()
-            case LLMContextFrame():
-                log.requested(now)
-            case FunctionCallInProgressFrame() | ToolCalledFrame():
-                log.tool_called(now)
-            case FunctionCallResultFrame() | ToolReturnedFrame():
-                log.tool_returned(now)
             case HangFrame():
                 return log.hung(frame.hang, frame.reason, now)
-            case LLMFailureFrame():
-                return log.llm_failed(frame.reason, now)
-            case LLMTextFrame():
-                log.mark_first(Mark.LLM_FIRST_TOKEN, now)
-            case LLMFullResponseEndFrame():
-                log.llm_ended(now)
             case LLMContextAssistantTurnFrame():
                 return log.played(frame.text)
-            case BotStartedSpeakingFrame():
-                return log.sent(now)
-            case BotStoppedSpeakingFrame():
-                return log.bot_stopped(now)
             case _:
                 pass
         return None

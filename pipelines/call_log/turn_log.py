@@ -13,9 +13,10 @@ from latency.record.requests import AnswerPart
 from latency.record.turn import HEARING, HangRecord, SmartTurnOpinion, SpeculationRecord
 from pipelines.call_log.live_turn import LiveTurn, Stalls
 from voice.frames import OverlapFrame, RequestsFrame, TurnEndFrame
+from voice.turns.turn_follower import TurnFollower
 
 
-class TurnLog:
+class TurnLog(TurnFollower[LiveTurn]):
     """The turns of one call. Methods that return a turn ask for it to be reported.
 
     Args:
@@ -24,6 +25,8 @@ class TurnLog:
         stalls: finds the event loop's stalls; None when the loop is not watched.
         speculates: whether answers are started before the commit.
         began: when the call began; what the loop did before then concerns other calls.
+        synthesised: takes the seconds from an answer's first clause to its first sample, for which deadlines allow;
+            once a turn, and only if nothing was spoken before the answer, which would wait for the phrase's audio.
     """
 
     def __init__(
@@ -34,11 +37,12 @@ class TurnLog:
         stalls: Stalls | None = None,
         speculates: bool = False,
         began: float = -math.inf,
+        synthesised: Callable[[float], None] = lambda _: None,
     ) -> None:
         self.tier = tier
         self._speculates = speculates
         self.models = models or {}
-        self._stalls = stalls
+        self._stalls, self._synthesised = stalls, synthesised
         self._finished = began
         self._answered: dict[int, LiveTurn] = {}
         self.turn: LiveTurn | None = None
@@ -54,8 +58,8 @@ class TurnLog:
         self._undecided: list[Callable[[], None]] | None = None
         """What was noted of speech that may turn out to be a turn; None while there is none."""
 
-    def user_started(self, now: float) -> LiveTurn | None:
-        """A user turn opens; the previous one is over, and was interrupted if the bot had not finished its answer."""
+    def turn_opened(self, now: float) -> LiveTurn | None:
+        """A turn opens; the previous one is over, and was interrupted if the bot had not finished its answer."""
         before = self._over(now)
         self.turn, self._speaking = self._next(), None
         noted, self._undecided = self._undecided or [], None
@@ -130,28 +134,28 @@ class TurnLog:
         if self.turn and not self.turn.final:
             self.turn.marks.setdefault(mark, now)
 
-    def stopped(self, silence: float, now: float) -> None:
+    def speech_stopped(self, now: float, silence: float) -> None:
         """The voice detector has heard so many seconds of silence."""
         if self._undecided is not None:
-            self._undecided.append(lambda: self.stopped(silence, now))
+            self._undecided.append(lambda: self.speech_stopped(now, silence))
             return
         self.mark_last(Mark.VAD_STOP, now)
         if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
             turn.silent_since = turn.marks[Mark.SPEECH_END] = now - silence
 
-    def heard(self, text: str, now: float, *, revised: bool = False) -> None:
+    def heard(self, now: float, text: str, *, final: bool = True, revised: bool = False) -> None:
         """A final transcript of (part of) the turn; `revised` if it replaces the latest one."""
         if self._undecided is not None:
-            self._undecided.append(lambda: self.heard(text, now, revised=revised))
+            self._undecided.append(lambda: self.heard(now, text, revised=revised))
             return
         if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
             turn.heard[-1 if revised else len(turn.heard) :] = [text]
             turn.marks[Mark.TRANSCRIPT_FINAL] = now
 
-    def hinted(self, now: float) -> None:
+    def speech_may_have_stopped(self, now: float, silence: float) -> None:
         """A short silence hinted that speech may have ended."""
         if self._undecided is not None:
-            self._undecided.append(lambda: self.hinted(now))
+            self._undecided.append(lambda: self.speech_may_have_stopped(now, silence))
             return
         self.mark_last(Mark.EAGER_HINT, now)
         if (turn := self._spoken) and turn.speculation and Mark.TURN_COMMIT not in turn.marks:
@@ -169,7 +173,7 @@ class TurnLog:
             if turn.speculation:
                 turn.speculation = replace(turn.speculation, spoken_ahead=False)
 
-    def committed(self, now: float) -> None:
+    def turn_closed(self, now: float) -> None:
         """The turn is committed; a speculative answer that was not discarded answers it."""
         if self._speaking:
             self._over(now)
@@ -177,7 +181,7 @@ class TurnLog:
         turn = self.turn
         self.mark_last(Mark.TURN_COMMIT, now)
         if turn and turn.ahead_since is not None:
-            self.requested(now)
+            self.asked(now)
             turn.marks[Mark.LLM_REQUEST] = turn.ahead_since
             if turn.speculation:
                 turn.speculation = replace(turn.speculation, used=True, request=turn.ahead_since)
@@ -193,7 +197,7 @@ class TurnLog:
         if self.turn and self.turn.speculation:
             self.turn.speculation = replace(self.turn.speculation, spoken_ahead=True)
 
-    def requested(self, now: float) -> None:
+    def asked(self, now: float) -> None:
         """The turn went to the language model, for the first time or with what a tool returned.
 
         pipecat announces the commit directly after the first request.
@@ -205,18 +209,18 @@ class TurnLog:
             self.turn.final = False
             self.turn.awaits_context = True
 
-    def tool_called(self, now: float) -> None:
+    def tool_began(self, now: float, name: str, *, awaited: bool = True) -> None:
         """A tool runs; only one that runs before anything is spoken delays the turn."""
         if self.turn and not self.turn.marks.keys() & {Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_TO_TTS}:
             self.mark_first(Mark.TOOL_CALLED, now)
 
-    def tool_returned(self, now: float) -> None:
+    def tool_ended(self, now: float, name: str, *, goes_on: bool) -> None:
         """A tool has ended."""
         turn = self.turn
         if turn and Mark.TOOL_CALLED in turn.marks and Mark.LLM_FIRST_TOKEN not in turn.marks:
             turn.marks[Mark.TOOL_RETURNED] = now
 
-    def asked(self, frame: RequestsFrame) -> LiveTurn | None:
+    def attempted(self, frame: RequestsFrame) -> LiveTurn | None:
         """What became of the requests for an answer so far; they belong to the turn in which their first frame came."""
         number = frame.answer.response
         turn = None if number is None else self._answered.get(number, self.turn)
@@ -239,7 +243,7 @@ class TurnLog:
             turn.marks[Mark.CLAUSE_READY] = spoken.first_clause
         return turn
 
-    def ended(self, end: TurnEndFrame) -> LiveTurn | None:
+    def turn_ended(self, now: float, end: TurnEndFrame) -> LiveTurn | None:
         """What ended the turn; follows its commit."""
         turn = self.turn
         if turn is None or turn.typed:
@@ -261,7 +265,11 @@ class TurnLog:
             )
         return turn
 
-    def llm_failed(self, reason: str, now: float) -> LiveTurn | None:
+    def text_came(self, now: float, *, clauses: int) -> None:
+        """The language model gives text."""
+        self.mark_first(Mark.LLM_FIRST_TOKEN, now)
+
+    def model_failed(self, now: float, reason: str, *, clauses: int = 0) -> LiveTurn | None:
         """The language model gave no answer, or not all of it; an apology follows."""
         turn = self.turn
         if not turn or Mark.LLM_REQUEST not in turn.marks:
@@ -274,33 +282,31 @@ class TurnLog:
     def hung(self, hang: HangRecord, reason: str, now: float) -> LiveTurn:
         """A part hung; if the pipeline could not even begin the caller's turn, the turn begins here."""
         if self.turn is None or (self.turn.final and hang.part in HEARING):
-            self.user_started(now)
+            self.turn_opened(now)
         turn = self.turn
         assert turn is not None
         turn.hung, turn.failed = hang, reason
         turn.final = turn.final or hang.ended_call
         return turn
 
-    def llm_ended(self, now: float) -> None:
+    def model_ended(self, now: float) -> None:
         """The language model's answer is complete; after tool calls, the last one counts."""
         if self.turn and Mark.LLM_REQUEST in self.turn.marks:
             self.turn.llm_end = now
 
-    def bridged(self, context: str | None, text: str, now: float) -> None:
-        """A phrase that bridges the wait for the answer was handed to TTS."""
-        turn = self.turn
-        if turn and context is not None and Mark.LLM_FIRST_CLAUSE not in turn.marks:
-            turn.opening.append(text)
-            turn.opening_contexts.add(context)
-            self.mark_first(Mark.CLAUSE_TO_TTS, now)
-
-    def clause(self, context: str | None, text: str, now: float) -> None:
-        """A clause was handed to TTS.
+    def speech_begun(self, now: float, text: str, context: str | None, *, of_answer: bool = True) -> None:
+        """A clause, or a phrase that bridges the wait for the answer, was handed to TTS.
 
         Only the first new context after a request is the answer. Speech of another one belongs to no turn: a timer, or
         the rest of an answer that the caller speaks over.
         """
         turn, is_new = self.turn, context not in self._contexts
+        if not of_answer:
+            if turn and context is not None and Mark.LLM_FIRST_CLAUSE not in turn.marks:
+                turn.opening.append(text)
+                turn.opening_contexts.add(context)
+                self.mark_first(Mark.CLAUSE_TO_TTS, now)
+            return
         if context is not None:
             self._contexts.add(context)
         if not turn or context is None:
@@ -314,17 +320,22 @@ class TurnLog:
         if context in turn.contexts:
             turn.said.append(text)
 
-    def audio(self, context: str | None, seconds: float, now: float) -> None:
+    def speech_made(self, now: float, seconds: float, context: str | None) -> None:
         """TTS produced so many seconds of samples for a context."""
         turn = self.turn
         if turn and context in turn.opening_contexts:
             turn.opening_seconds += seconds
             self.mark_first(Mark.TTS_FIRST_SAMPLE, now)
         elif turn and context in turn.contexts:
+            begun = turn.marks.get(Mark.CLAUSE_TO_TTS)
+            if begun is not None and not (
+                turn.opening or turn.failed is not None or Mark.TTS_FIRST_SAMPLE in turn.marks
+            ):
+                self._synthesised(now - begun)
             self.mark_first(Mark.TTS_FIRST_SAMPLE, now)
             turn.answer_sampled = True
 
-    def sent(self, now: float) -> LiveTurn | None:
+    def agent_started(self, now: float) -> LiveTurn | None:
         """The first audio of an utterance is about to be written to the socket."""
         turn = self.turn
         if turn and Mark.TTS_FIRST_SAMPLE in turn.marks and Mark.FIRST_SENT not in turn.marks:
@@ -350,7 +361,7 @@ class TurnLog:
             self._finished = now
         return turn
 
-    def bot_stopped(self, now: float) -> LiveTurn | None:
+    def agent_stopped(self, now: float) -> LiveTurn | None:
         """The bot's utterance was sent in full, or was interrupted."""
         turn = self.turn
         if turn and Mark.FIRST_SENT in turn.marks and not turn.final and not turn.awaits_answer:

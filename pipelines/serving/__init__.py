@@ -1,1 +1,1 @@
-"""Server processes: calls served, turns observed and reported to the client."""
+"""Server processes: `voice serve` and `voice simulate`."""

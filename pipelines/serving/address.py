@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from voice.environment import read_key
 from voice.errors import ConfigurationError
-from voice.server.access import SHORTEST_TOKEN, Access, is_local
+from voice.server.authentication import SHORTEST_TOKEN, Access, is_local
 from voice.server.calls import LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_WITHIN
 from voice.server.closing import IDLE
 from voice.wire.endpoint import TOKEN_VARIABLE

@@ -8,10 +8,11 @@ from types import FrameType
 
 import uvicorn
 
-from voice.server.accepting import Acceptor
+from voice.server import limits
 from voice.server.calls import Calls
 from voice.server.connections import BoundedHTTP
-from voice.server.limits import OPENED_A_SECOND, OPENED_AT_ONCE, Bucket
+from voice.server.limits import Bucket
+from voice.server.listening import Acceptor
 
 LOOKED_EVERY = 0.1
 log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class DrainingServer(uvicorn.Server):
         """Accept connections; signals come to this loop from now on."""
         self._loop = asyncio.get_running_loop()
         await super().startup([])
-        opened = Bucket(OPENED_A_SECOND, OPENED_AT_ONCE)
+        opened = Bucket(limits.OPENED)
 
         def protocol() -> BoundedHTTP:
             return BoundedHTTP(self.config, self.server_state, self.lifespan.state, opened=opened)

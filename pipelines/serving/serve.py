@@ -6,7 +6,6 @@ import contextlib
 import logging
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import uvicorn
@@ -14,21 +13,20 @@ from loguru import logger
 
 from latency.budget import Budget
 from pipelines.agent import Agent
-from pipelines.call_log.metrics import CALL_LOG, ServerMetrics
-from pipelines.call_log.tracing.call_trace import CallTrace
-from pipelines.call_log.tracing.destination import tracer
+from pipelines.call_log.metrics import CALL_LOG, PrometheusMetrics
+from pipelines.call_log.tracing import CallTrace, tracer
 from pipelines.process import SafeFormatter, end_in_a_sentence, log_pipecat
 from pipelines.serving.address import Address
 from pipelines.serving.draining import DrainingServer
 from pipelines.tiers.table import Tiers
-from voice.server.access import Access
 from voice.server.app import create_app
+from voice.server.authentication import Access
 from voice.server.calls import Calls
 from voice.server.connections import BoundedWebSocket
-from voice.server.interventions import Interventions
+from voice.server.event_loop import LoopWatch
+from voice.server.garbage_collection import GarbageCollection
 from voice.server.limits import LARGEST_MESSAGE
 from voice.server.listening import listen, stdin_closed
-from voice.server.loop.loop_watch import LoopWatch
 from voice.wire.endpoint import call_url, page_url
 
 
@@ -52,13 +50,14 @@ async def serve_agent(
     """
     access = address.access()
     sock = listen(address.host, address.port)
-    with Interventions(asyncio.get_running_loop()) as interventions:
+    loop = asyncio.get_running_loop()
+    with GarbageCollection(loop) as garbage, contextlib.ExitStack() as at_end:
         metrics = _metrics(agent)
         calls = Calls(
             agent,
-            interventions,
+            garbage,
             most=address.calls,
-            books=metrics,
+            metrics=metrics,
             resume_within=address.resume,
             from_one=address.most_from_one,
             longest=address.longest,
@@ -66,14 +65,12 @@ async def serve_agent(
         )
 
         def take_calls() -> None:
-            interventions.models_loaded()
+            garbage.freeze()
             calls.headroom = headroom = agent.headroom
-            if watch := LoopWatch.of(asyncio.get_running_loop()):
-                headroom.loop = watch.load
-                headroom.queues.append(watch.waits)
+            if watch := LoopWatch.begin(loop):
+                at_end.callback(watch.close)
+                headroom.follow(watch)
             metrics.watch(headroom)
-            if (found := tracer()) is not None:
-                metrics.trace = partial(CallTrace, _providers(agent), found)
             calls.ready = True
             announce(f"Listening on {call_url(address.host, sock.getsockname()[1], secure=address.tls)}")
 
@@ -110,16 +107,16 @@ async def _run(
         await agent.close()
 
 
-def _metrics(agent: Agent) -> ServerMetrics:
+def _metrics(agent: Agent) -> PrometheusMetrics:
     llm = agent.settings.llm
     budget = llm.budget_ms / 1000 if isinstance(llm, Tiers) else Budget().llm
-    return ServerMetrics(stop=agent.settings.vad.stop_ms / 1000, budget=budget)
+    providers = {name: tier.provider for name, tier in llm.tiers.items()} if isinstance(llm, Tiers) else {}
 
+    def trace() -> CallTrace | None:
+        found = tracer()
+        return None if found is None else CallTrace(providers, found)
 
-def _providers(agent: Agent) -> dict[str, str]:
-    """The provider of each tier."""
-    llm = agent.settings.llm
-    return {name: tier.provider for name, tier in llm.tiers.items()} if isinstance(llm, Tiers) else {}
+    return PrometheusMetrics(stop=agent.settings.vad.stop_ms / 1000, budget=budget, trace=trace)
 
 
 def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Config:

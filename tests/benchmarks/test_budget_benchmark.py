@@ -16,7 +16,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.policy.plan import HOLD_GUARD
-from voice.server.loop.loop_watch import LoopWatch
+from voice.server.event_loop import LoopWatch
 
 LATE = 1.0
 """Seconds of slack: the tests' machine is shared."""

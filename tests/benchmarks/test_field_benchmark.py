@@ -31,7 +31,7 @@ from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
-from voice.server.loop.loop_watch import LoopWatch
+from voice.server.event_loop import LoopWatch
 
 TURNS = 300
 QUESTIONS = ("what is seven times eight", "how many feet are in a mile", "what time is it", "spell necessary")

@@ -27,8 +27,9 @@ from tests.faults.breaking import DISK, TOOL, Broken, failing_pieces
 from tests.faults.matrix import Part
 from tests.faults.stream_proxy import StreamProxy
 from voice.conversation.transcript import Transcript
-from voice.server.headroom.headroom import Headroom
-from voice.server.transport import CallTransport
+from voice.server.admission import Headroom
+from voice.server.calls import BuiltCall
+from voice.server.transport import Caller
 
 T = TypeVar("T")
 RECOGNISERS: dict[Part, str] = {"recogniser process": "sphinx", "Whisper service": "whisper"}
@@ -102,14 +103,14 @@ class BreakableAgent(Agent):
     worker: PipelineWorker | None = None
     hears: Callable[[], str] | None = None
 
-    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+    def build_call(self, caller: Caller) -> BuiltCall:
         assert self.engines is not None
         if self.hears is not None:
             hears = self.hears
             self.engines.recogniser.service = lambda **_: ScriptedRecogniser(hears)  # type: ignore[method-assign]
-        self.worker = super().build_call(transport, sample_rate=sample_rate)
-        self.parts = _parts(self.worker.pipeline)
-        return self.worker
+        call = super().build_call(caller)
+        self.worker, self.parts = call.worker, _parts(call.worker.pipeline)
+        return call
 
 
 def _parts(whole: FrameProcessor) -> list[FrameProcessor]:

@@ -1,1 +1,1 @@
-"""How a call goes on when nobody speaks, how it ends, and what is kept of its words."""
+"""The question after a silence, the end of a call at goodbye, and transcripts."""

@@ -1,6 +1,8 @@
 """Ends a call after a farewell: the caller has said goodbye, the agent has answered, and nobody speaks any more."""
 
 import asyncio
+import re
+from functools import cache
 
 from loguru import logger
 from pipecat.frames.frames import (
@@ -19,14 +21,27 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from voice.conversation.farewell import is_farewell
 from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import TurnWords
 from voice.turns.words.agent_question import asked
 from voice.wire.messages import EndedMessage, to_rtvi
 
+MOST_WORDS = 12
+"""A longer text is no mere farewell."""
 GRACE = 2.0
 """Seconds after the agent's farewell in which the caller may still speak: the call then goes on."""
+
+
+def is_farewell(text: str, language: TurnWords = ENGLISH) -> bool:
+    """Whether `text` is a farewell and nothing else: "okay, thanks, bye", but not "say goodbye to her"."""
+    words = re.sub(r"[^\w\s']", " ", text.lower().replace("’", "'")).split()
+    return 0 < len(words) <= MOST_WORDS and _farewell(language).fullmatch(" ".join(words)) is not None
+
+
+@cache
+def _farewell(language: TurnWords) -> re.Pattern[str]:
+    said, around = language.farewell, language.around_farewell
+    return re.compile(rf"(?:(?:{around}) )*(?:{said})(?: (?:{said}|{around}))*")
 
 
 class EndsAtGoodbye(FrameProcessor):

@@ -26,7 +26,7 @@ def alternatives(phrases: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionPatterns:
-    """How one's sentences show what they ask for; all are for sentences in lower case."""
+    """Patterns by which the agent's sentences, in lower case, show what they ask for."""
 
     opening: re.Pattern[str]
     """What may stand before the question itself."""
@@ -56,7 +56,7 @@ class TurnWords:
     decimal_mark: str
     """What stands between a number and its decimals."""
     lead_ins: Mapping[LeadIn, tuple[str, ...]]
-    """Words that are often said alone, and as often before a request; see `voice.turns.words.lead_in`."""
+    """Words that are often said alone, and as often before a request; see `voice.turns.words.short_replies`."""
     backchannels: tuple[str, ...]
     """Said while listening; "and", "so" and "then" only lead on to more."""
     laughter: tuple[str, ...]

@@ -34,21 +34,26 @@ class JoiningUserAggregator(LLMUserAggregator):
 
     A transcript that revises the latest one (`RevisedTranscriptionFrame`) replaces it.
 
-    The caller's audio ends here, because no part behind it listens (`passes_audio`): passed on, it would go through
-    half of the pipeline, 31 times a second in each call.
+    Unless a part behind it listens, the caller's audio ends here: passed on, it would go through half of the pipeline,
+    31 times a second in each call.
 
     Args:
         context: the call's conversation.
         params: as for pipecat's.
+        passes_audio: whether the caller's audio is passed on.
+        audio_through: called when a frame of the caller's audio has come this far.
     """
 
-    passes_audio = True
-    """Whether the caller's audio is passed on; set per call."""
-    heard: Callable[[], None] = staticmethod(lambda: None)
-    """Called when a frame of the caller's audio has come this far; set per call."""
-
-    def __init__(self, context: LLMContext, *, params: LLMUserAggregatorParams) -> None:
+    def __init__(
+        self,
+        context: LLMContext,
+        *,
+        params: LLMUserAggregatorParams,
+        passes_audio: bool = True,
+        audio_through: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(context, params=params)
+        self._passes_audio, self._audio_through = passes_audio, audio_through
         self._written: str | None = None
         self._joining = False
         self.add_event_handler("on_user_turn_message_added", self._note)
@@ -77,8 +82,8 @@ class JoiningUserAggregator(LLMUserAggregator):
         """Pass a frame on, unless it is audio that nobody behind listens to."""
         is_audio = isinstance(frame, InputAudioRawFrame)
         if is_audio:
-            self.heard()
-        if self.passes_audio or not is_audio:
+            self._audio_through()
+        if self._passes_audio or not is_audio:
             await super().push_frame(frame, direction)
 
     async def _handle_transcription(self, frame: TranscriptionFrame) -> None:

@@ -3,32 +3,18 @@
 import logging
 import math
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Query, Request, WebSocket
 from fastapi.responses import JSONResponse, Response
 
 from voice.redaction import printable
-from voice.server.access import Access
+from voice.server.admission import AdmissionRefusal
+from voice.server.authentication import Access
 from voice.server.calls import Calls
 from voice.server.closing import closed_at_end
-from voice.server.headroom.admission import AdmissionRefusal
-from voice.server.page.head import take_head
-from voice.server.page.routes import page_routes
-from voice.wire.endpoint import (
-    CALL_PATH,
-    DEFAULT_OUT_RATE,
-    DUCKS_PARAMETER,
-    HEALTH_PATH,
-    LIVE_PATH,
-    METRICS_PATH,
-    RATE_PARAMETER,
-    READY_PATH,
-    RESUMES_PARAMETER,
-    START_PATH,
-    TOKEN_PARAMETER,
-)
+from voice.server.page.routes import page_routes, take_head
+from voice.wire import endpoint
 from voice.wire.resumption import RECEIVED_HEADER, RECEIVED_PARAMETER, RESUME_HEADER, RESUME_PARAMETER
 
 log = logging.getLogger(__name__)
@@ -37,14 +23,14 @@ log = logging.getLogger(__name__)
 def create_app(calls: Calls, access: Access) -> FastAPI:
     """The application that takes `calls` from those who have `access`; it refuses them until `calls.ready` is set."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(page_routes(access, lambda: calls.books.under_way() if calls.books else None))
+    app.include_router(page_routes(access, lambda: calls.metrics.under_way() if calls.metrics else None))
 
-    @app.get(LIVE_PATH)
+    @app.get(endpoint.LIVE_PATH)
     async def livez() -> JSONResponse:
         """Whether the event loop runs."""
         return JSONResponse({"alive": True})
 
-    @app.get(READY_PATH)
+    @app.get(endpoint.READY_PATH)
     async def readyz() -> JSONResponse:
         """Whether a call would be taken, and why not."""
         refusal = calls.why_not()
@@ -52,25 +38,25 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             return JSONResponse({"ready": True})
         return _not_now({"ready": False, "reason": refusal.reason}, refusal)
 
-    @app.get(METRICS_PATH)
+    @app.get(endpoint.METRICS_PATH)
     async def metrics(request: Request) -> Response:
         """The figures of all calls in Prometheus's format, which are not for strangers."""
         refusal = access.refusal_of_stranger(request.headers)
         if refusal:
             return JSONResponse({"error": refusal.reason}, refusal.status)
-        if calls.books is None:
+        if calls.metrics is None:
             return JSONResponse({"error": "This server keeps no figures."}, 404)
-        content, kind = calls.books.exposition()
+        content, kind = calls.metrics.exposition()
         return Response(content, media_type=kind)
 
-    @app.get(HEALTH_PATH)
+    @app.get(endpoint.HEALTH_PATH)
     async def healthz(request: Request) -> JSONResponse:
         """Whether the models are loaded; what the pipeline is like is not for strangers."""
         trusted = access.refusal_of_stranger(request.headers) is None
         status = {"calls": len(calls.active), **calls.agent.status()} if calls.ready and trusted else {}
         return JSONResponse({"ready": calls.ready, **status}, 200 if calls.ready else 503)
 
-    @app.post(START_PATH)
+    @app.post(endpoint.START_PATH)
     async def start(request: Request) -> Response:
         """The address of a call, as pipecat's clients ask for it; with a token that is valid for the call alone."""
         refusal = access.refusal_of_stranger(request.headers)
@@ -78,22 +64,23 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             return JSONResponse({"error": refusal.reason}, refusal.status)
         full = calls.why_not()
         if full:
-            if calls.books:
-                calls.books.refused(full.kind)
+            if calls.metrics:
+                calls.metrics.refused(full.kind)
             return _not_now({"error": full.reason}, full)
         scheme = "wss" if request.url.scheme == "https" or access.is_encrypted(request.headers) else "ws"
         token = access.short_lived(time.time())
-        query = f"?{TOKEN_PARAMETER}={token}" if token else ""
-        return JSONResponse({"wsUrl": f"{scheme}://{access.host(request.headers)}{CALL_PATH}{query}"})
+        query = f"?{endpoint.TOKEN_PARAMETER}={token}" if token else ""
+        return JSONResponse({"wsUrl": f"{scheme}://{access.host(request.headers)}{endpoint.CALL_PATH}{query}"})
 
-    @app.websocket(CALL_PATH)
+    @app.websocket(endpoint.CALL_PATH)
     async def call(
         websocket: WebSocket,
-        sample_rate: str = Query(str(DEFAULT_OUT_RATE), alias=RATE_PARAMETER),
-        ducks: str = Query("", alias=DUCKS_PARAMETER),
-        resumes: str = Query("", alias=RESUMES_PARAMETER),
+        sample_rate: str = Query(str(endpoint.DEFAULT_OUT_RATE), alias=endpoint.RATE_PARAMETER),
+        ducks: str = Query("", alias=endpoint.DUCKS_PARAMETER),
+        resumes: str = Query("", alias=endpoint.RESUMES_PARAMETER),
     ) -> None:
         query, headers = websocket.query_params, websocket.headers
+        given = query.get(endpoint.TOKEN_PARAMETER)
         if token := headers.get(RESUME_HEADER) or query.get(RESUME_PARAMETER):
             foreign = access.refusal_of_page(headers)
             if foreign:
@@ -103,13 +90,13 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             async with closed_at_end(websocket):
                 await calls.resume(websocket, token, received)
             return
-        refusal = access.refusal(websocket.headers, _given(websocket.query_params), time.time())
+        refusal = access.refusal(headers, given, time.time())
         if refusal:
             log.warning("a call was refused: %s", printable(refusal.reason))
             await websocket.send_denial_response(JSONResponse({"error": refusal.reason}, refusal.status))
             return
         # A token that is made for one call lets nobody look deeper into it.
-        evals = access.refusal(headers, _given(query), math.inf) is None
+        evals = access.refusal(headers, given, math.inf) is None
         async with closed_at_end(websocket):
             await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1", evals=evals)
 
@@ -119,7 +106,3 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
 
 def _not_now(body: dict[str, Any], refusal: AdmissionRefusal) -> JSONResponse:
     return JSONResponse(body, 503, headers={"Retry-After": str(refusal.retry_after)})
-
-
-def _given(query: Mapping[str, str]) -> str | None:
-    return query.get(TOKEN_PARAMETER)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from fastapi import WebSocket
@@ -12,14 +13,13 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from voice.errors import VoiceError
-from voice.server.access import is_local_address
-from voice.server.accounting import ServerAccounting
+from voice.server.admission import AdmissionRefusal, Headroom
+from voice.server.authentication import is_local_address
 from voice.server.closing import IDLE, end_when_idle, shortened
-from voice.server.headroom.admission import AdmissionRefusal
-from voice.server.headroom.headroom import Headroom
-from voice.server.interventions import RELEASE_AFTER, Interventions
-from voice.server.resuming.resumable_socket import ResumableSocket
-from voice.server.transport import CallTransport
+from voice.server.garbage_collection import RELEASE_AFTER, GarbageCollection
+from voice.server.metrics import ServerMetrics
+from voice.server.resumption import ResumableSocket
+from voice.server.transport import Caller, CallTransport
 from voice.wire.endpoint import (
     NATIVE,
     OUT_RATES,
@@ -45,6 +45,15 @@ BEGIN_EVERY = 0.1
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltCall:
+    """One call's pipeline, ready to run."""
+
+    worker: PipelineWorker
+    transport: CallTransport
+    """The part of it that speaks with the client."""
+
+
 class ServableAgent(Protocol):
     """The agent that the application serves once its models are loaded."""
 
@@ -55,7 +64,7 @@ class ServableAgent(Protocol):
     def status(self) -> dict[str, Any]:
         """What `/healthz` reports besides readiness."""
 
-    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+    def build_call(self, caller: Caller) -> BuiltCall:
         """The pipeline of one call."""
 
 
@@ -64,9 +73,9 @@ class Calls:
 
     Args:
         agent: builds the pipeline of each call.
-        interventions: called when calls have ended; None leaves their memory to Python.
+        garbage: collected when calls have ended; None leaves that to Python.
         most: how many calls may be under way.
-        books: are told what becomes of calls.
+        metrics: is told what becomes of calls.
         resume_within: seconds for which a call waits for a client whose connection broke; 0 ends it at once.
         from_one: how many calls may come from one other machine; None for any number.
         longest: seconds after which a call is closed.
@@ -76,26 +85,25 @@ class Calls:
     def __init__(
         self,
         agent: ServableAgent,
-        interventions: Interventions | None = None,
+        garbage: GarbageCollection | None = None,
         *,
         most: int = MOST_CALLS,
-        books: ServerAccounting | None = None,
+        metrics: ServerMetrics | None = None,
         resume_within: float = RESUME_WITHIN,
         from_one: int | None = MOST_FROM_ONE,
         longest: float = LONGEST_CALL,
         idle: float = IDLE,
     ) -> None:
         self.agent = agent
-        self.books = books
+        self.metrics = metrics
         self.headroom: Headroom | None = None
         """What the calls leave of the server; None where that is not measured."""
-        self.active: set[asyncio.Task[None]] = set()
-        self.began: dict[asyncio.Task[None], float] = {}
-        """When each of them began, seconds on the monotonic clock."""
+        self.active: dict[asyncio.Task[None], float] = {}
+        """The calls under way, and when each began: seconds on the monotonic clock."""
         self.ready = False
         self.closing = False
         """Whether the server is about to end: calls go on, but none begins."""
-        self._interventions = interventions
+        self._garbage = garbage
         self._most = most
         self._begins = asyncio.Lock()
         self._beginning = 0
@@ -125,7 +133,7 @@ class Calls:
         if self.headroom is None:
             return None
         now = time.monotonic()
-        return self.headroom.refusal(now, ages=[now - began for began in self.began.values()])
+        return self.headroom.refusal(now, ages=[now - began for began in self.active.values()])
 
     def too_many_from(self, address: str) -> AdmissionRefusal | None:
         """Why no further call from this address is taken; None when one is. This machine's own are not counted."""
@@ -175,8 +183,8 @@ class Calls:
         await websocket.accept()
         address = websocket.client.host if websocket.client else ""
         if refusal := self.why_not() or self.too_many_from(address):
-            if self.books:
-                self.books.refused(refusal.kind)
+            if self.metrics:
+                self.metrics.refused(refusal.kind)
             await websocket.close(1013, refusal.reason)
             return
         rate = out_rate(sample_rate, native=self.agent.native_rate)
@@ -186,14 +194,11 @@ class Calls:
             return
         task = asyncio.current_task()
         assert task is not None
-        self.active.add(task)
+        self.active[task] = time.monotonic()
         self._callers[address] += 1
-        self.began[task] = time.monotonic()
         try:
-            connection = await self._resumes(websocket) if resumes else websocket
-            transport = CallTransport(connection, sample_rate=rate)
-            transport.voice.ducked_by_client, transport.serializer.takes_harness = ducks, evals
-            await self._run(connection, transport, rate)
+            socket = await self._resumable_socket(websocket) if resumes else websocket
+            await self._run(Caller(socket=socket, sample_rate=rate, ducks=ducks, takes_harness=evals))
         except VoiceError as error:
             log.warning("a call could not begin: %s", error)
             await websocket.close(1011, shortened(str(error)))
@@ -201,13 +206,12 @@ class Calls:
             # The server is shutting down and this call took too long to end; uvicorn would print its traceback.
             log.warning("a call was cut off")
         finally:
-            self.active.discard(task)
-            self.began.pop(task, None)
+            self.active.pop(task, None)
             self._callers[address] -= 1
             if not self._callers[address]:
                 del self._callers[address]
 
-    async def _begin(self, transport: CallTransport, rate: int) -> PipelineWorker:
+    async def _begin(self, caller: Caller) -> BuiltCall:
         """Build a call's pipeline, when it is its turn: building many at once would hold up the calls under way."""
         self._beginning += 1
         try:
@@ -215,11 +219,11 @@ class Calls:
                 # Also after calls that have ended already: clients may call and hang up again and again.
                 await asyncio.sleep(self._next_begins - time.monotonic())
                 self._next_begins = time.monotonic() + BEGIN_EVERY
-                return self.agent.build_call(transport, sample_rate=rate)
+                return self.agent.build_call(caller)
         finally:
             self._beginning -= 1
 
-    async def _resumes(self, websocket: WebSocket) -> ResumableSocket | WebSocket:
+    async def _resumable_socket(self, websocket: WebSocket) -> ResumableSocket | WebSocket:
         """The connection of a call that is taken up again when it breaks."""
         if not self._resume_within:
             return websocket
@@ -231,34 +235,28 @@ class Calls:
         await socket.attach(websocket)
         return socket
 
-    async def _run(self, websocket: WebSocket | ResumableSocket, transport: CallTransport, rate: int) -> None:
-        if not isinstance(websocket, ResumableSocket):
-            await self._keep_books(transport, rate)
-            return
-        self._resumable.add(websocket)
-        try:
-            await self._keep_books(transport, rate)
-        finally:
-            self._resumable.discard(websocket)
-            websocket.end()
-
-    async def _keep_books(self, transport: CallTransport, rate: int) -> None:
-        if self.books is None:
-            await self._converse(transport, rate)
-            return
-        transport.account = account = self.books.began()
+    async def _run(self, caller: Caller) -> None:
+        """Run a call to its end; it is counted, and can be taken up again where its connection allows that."""
+        socket, counted = caller.socket, self.metrics.began() if self.metrics else None
+        if isinstance(socket, ResumableSocket):
+            self._resumable.add(socket)
         why = "it could not begin"
         try:
-            why = await self._converse(transport, rate)
+            why = await self._converse(replace(caller, metrics=counted))
         except asyncio.CancelledError:
             why = "cut off by the server's end"
             raise
         finally:
-            self.books.ended(account, why)
+            if self.metrics and counted:
+                self.metrics.ended(counted, why)
+            if isinstance(socket, ResumableSocket):
+                self._resumable.discard(socket)
+                socket.end()
 
-    async def _converse(self, transport: CallTransport, rate: int) -> str:
+    async def _converse(self, caller: Caller) -> str:
         """Run a call's pipeline to its end; returns why it ended, as a clause."""
-        worker = await self._begin(transport, rate)
+        call = await self._begin(caller)
+        worker, transport = call.worker, call.transport
         why = "the agent ended it"
 
         @transport.event_handler("on_client_disconnected")  # type: ignore[untyped-decorator]
@@ -292,5 +290,5 @@ class Calls:
         await transport.end(f"it has lasted {self._longest / 60:g} minutes, the longest for this server")
 
     def _release(self, worker: PipelineWorker) -> None:
-        if self._interventions:
-            self._interventions.call_ended(worker, others=len(self.active))
+        if self._garbage:
+            self._garbage.call_ended(worker, others=len(self.active))

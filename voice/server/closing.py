@@ -1,4 +1,4 @@
-"""How a server closes a call: a code, a reason that fits a WebSocket's close message; and when its client is idle."""
+"""How a call is closed: the code and the reason that its client gets, and when a client counts as idle."""
 
 import asyncio
 import contextlib

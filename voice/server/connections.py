@@ -13,26 +13,10 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from voice.server.access import is_local_address
+from voice.server import limits
+from voice.server.authentication import is_local_address
 from voice.server.closing import STOPPED
-from voice.server.limits import (
-    CONTROLS_A_SECOND,
-    CONTROLS_AT_ONCE,
-    FRAMES_A_SECOND,
-    FRAMES_AT_ONCE,
-    LARGEST_BODY,
-    LARGEST_HEAD,
-    MOST_HEADERS,
-    MOST_UNREAD,
-    MOST_WAITING,
-    OPENED_A_SECOND,
-    OPENED_AT_ONCE,
-    READ_BYTES,
-    READ_WITHIN,
-    REQUEST_WITHIN,
-    Bucket,
-    most_connections,
-)
+from voice.server.limits import Bucket, most_connections
 
 SAID_EVERY = 10.0
 """Seconds between two warnings that connections are refused."""
@@ -91,7 +75,7 @@ class RequestReader(h11.Connection):
         if isinstance(event, h11.Request):
             for name, value in event.headers:
                 # Each chunk of a body is an event, even if it has one byte.
-                if name == b"transfer-encoding" or (name == b"content-length" and int(value) > LARGEST_BODY):
+                if name == b"transfer-encoding" or (name == b"content-length" and int(value) > limits.LARGEST_BODY):
                     self._process_error(self.their_role)
                     raise h11.RemoteProtocolError("the body is too large, or chunked", error_status_hint=413)
         return event
@@ -109,8 +93,8 @@ class BoundedHTTP(TolerantHTTP):
 
     def __init__(self, *args: Any, opened: Bucket | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.conn = RequestReader(h11.SERVER, LARGEST_HEAD)
-        self._opened = opened or Bucket(OPENED_A_SECOND, OPENED_AT_ONCE)
+        self.conn = RequestReader(h11.SERVER, limits.LARGEST_HEAD)
+        self._opened = opened or Bucket(limits.OPENED)
         self._may_begin = True
         self._head = self._lines = 0
 
@@ -118,19 +102,23 @@ class BoundedHTTP(TolerantHTTP):
         """Count the connection, and wait for its request."""
         super().connection_made(transport)
         # What asyncio has read is parsed without a pause.
-        transport.max_size = READ_BYTES  # type: ignore[attr-defined]
+        transport.max_size = limits.READ_BYTES  # type: ignore[attr-defined]
         if refused := self._refused():
             self._say(refused)
             transport.abort()
             return
-        self._patience = self.loop.call_later(REQUEST_WITHIN, self._give_up)
+        self._patience = self.loop.call_later(limits.REQUEST_WITHIN, self._give_up)
 
     def data_received(self, data: bytes) -> None:
         """Read on, unless a request's head is too large; a further request waits for its turn."""
         if self.conn.their_state is h11.IDLE:
             head = data.partition(b"\r\n\r\n")[0]
             self._head, self._lines = self._head + len(head), self._lines + head.count(b"\n")
-            if self._head > LARGEST_HEAD or self._lines > MOST_HEADERS or len(data) > LARGEST_HEAD + LARGEST_BODY:
+            if (
+                self._head > limits.LARGEST_HEAD
+                or self._lines > limits.MOST_HEADERS
+                or len(data) > limits.LARGEST_HEAD + limits.LARGEST_BODY
+            ):
                 self._say("a request has too many headers, or too long ones")
                 self.transport.write(b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n\r\n")
                 self.transport.close()
@@ -182,7 +170,7 @@ class BoundedHTTP(TolerantHTTP):
             self.transport.close()
         super().on_response_complete()
         self._stop_waiting()
-        self._patience = self.loop.call_later(REQUEST_WITHIN, self._give_up)
+        self._patience = self.loop.call_later(limits.REQUEST_WITHIN, self._give_up)
 
     def _give_up(self) -> None:
         if self.cycle is None or self.cycle.response_complete:
@@ -206,8 +194,8 @@ class BoundedWebSocket(TolerantWebSocket):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._frames = Bucket(FRAMES_A_SECOND, FRAMES_AT_ONCE)
-        self._controls = Bucket(CONTROLS_A_SECOND, CONTROLS_AT_ONCE)
+        self._frames = Bucket(limits.FRAMES)
+        self._controls = Bucket(limits.CONTROLS)
 
     def data_received(self, data: bytes) -> None:
         """Read on, until something is refused."""
@@ -234,14 +222,14 @@ class BoundedWebSocket(TolerantWebSocket):
         if self._frames.take(self.loop.time()):
             handle(event)
         else:
-            self._refuse(1008, f"more than {FRAMES_A_SECOND:g} messages a second came")
+            self._refuse(1008, f"more than {limits.FRAMES.a_second:g} messages a second came")
 
     def handle_ping(self) -> None:
         """Answer a ping, unless there are too many, or the client does not read the answers."""
         if not self._takes_control():
             return
         super().handle_ping()
-        if self.transport.get_write_buffer_size() > MOST_UNREAD:
+        if self.transport.get_write_buffer_size() > limits.MOST_UNREAD:
             self._cut()
 
     def handle_pong(self, event: Any) -> None:
@@ -254,7 +242,7 @@ class BoundedWebSocket(TolerantWebSocket):
             return False
         if self._controls.take(self.loop.time()):
             return True
-        self._refuse(1008, f"more than {CONTROLS_A_SECOND:g} pings or pongs a second came")
+        self._refuse(1008, f"more than {limits.CONTROLS.a_second:g} pings or pongs a second came")
         return False
 
     def send_receive_event_to_app(self) -> None:
@@ -287,7 +275,7 @@ class BoundedWebSocket(TolerantWebSocket):
     @property
     def read_paused(self) -> bool:
         """Whether uvicorn should leave reading as it is: nothing is read, or more may wait."""
-        return self._paused or self.queue.qsize() < MOST_WAITING
+        return self._paused or self.queue.qsize() < limits.MOST_WAITING
 
     @read_paused.setter
     def read_paused(self, paused: bool) -> None:
@@ -303,7 +291,7 @@ class BoundedWebSocket(TolerantWebSocket):
         """More waits for the client than the socket takes."""
         super().pause_writing()
         if self._unread is None:
-            self._unread = self.loop.call_later(READ_WITHIN, self._cut)
+            self._unread = self.loop.call_later(limits.READ_WITHIN, self._cut)
 
     def resume_writing(self) -> None:
         """The client has read."""

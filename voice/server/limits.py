@@ -1,10 +1,20 @@
-"""What a server takes from a client and from all of them: sizes, rates and times, and what keeps count. Pure.
+"""The limits of what clients may do: sizes, rates and times, and the bucket that keeps count of a rate. Pure.
 
 What a client sends is bounded before it is parsed. How many calls there may be, and for how long, is said in
 `voice.server.calls`.
 """
 
 import resource
+from typing import NamedTuple
+
+
+class Rate(NamedTuple):
+    """How often something may happen."""
+
+    a_second: float
+    """On average."""
+    at_once: int
+
 
 REQUEST_WITHIN = 10.0
 """Seconds from connecting to a whole request."""
@@ -13,7 +23,7 @@ LARGEST_HEAD = 16 << 10
 MOST_HEADERS = 100
 LARGEST_BODY = 16 << 10
 """Bytes of a request's body; `POST /start` is the only one that has any."""
-OPENED_A_SECOND, OPENED_AT_ONCE = 40.0, 8
+OPENED = Rate(40.0, 8)
 """Connections that are accepted, and further requests on them that are answered, in a second on average, and at once:
 each takes 2 ms of the event loop. The others wait, 50 of them for a second."""
 DESCRIPTORS_OF_A_CALL = 4
@@ -29,24 +39,24 @@ LARGEST_TEXT = 64 << 10
 text is escaped; the rest is for an application's own."""
 DEEPEST = 32
 """Lists and objects of an RTVI message that are in one another; its envelope has three."""
-FRAMES_A_SECOND, FRAMES_AT_ONCE = 400.0, 4000
+FRAMES = Rate(400.0, 4000)
 """Frames of a WebSocket, in a second on average, and at once: six times as many as one for each 16 ms of audio, and
 what a client sends again that was away for half a minute."""
-CONTROLS_A_SECOND, CONTROLS_AT_ONCE = 10.0, 50
+CONTROLS = Rate(10.0, 50)
 """Pings and pongs."""
-RTVI_A_SECOND, RTVI_AT_ONCE = 20.0, 200
+RTVI = Rate(20.0, 200)
 """RTVI messages."""
-READ_A_SECOND, READ_AT_ONCE = 1000.0, 64
+READ = Rate(1000.0, 64)
 """Messages that are taken from one client's socket; it is not read meanwhile, so nobody else waits for them."""
-RTVI_READ_A_SECOND, RTVI_READ_AT_ONCE = 50.0, 10
+RTVI_READ = Rate(50.0, 10)
 """Those that hold no audio: each passes through the whole pipeline."""
 READ_BYTES = 16 << 10
 """Bytes that are read from a socket at once."""
-CHARACTERS_A_SECOND, CHARACTERS_AT_ONCE = float(64 << 10), 256 << 10
+CHARACTERS = Rate(float(64 << 10), 256 << 10)
 """Characters of RTVI messages."""
 LONGEST_TEXT = 2000
 """Characters of a text that a client sends in place of speech: two minutes of it."""
-ASKED_A_SECOND, ASKED_AT_ONCE = 2.0, 3
+ASKED = Rate(2.0, 3)
 """Messages that interrupt an answer or ask for one and are handled; others wait. A caller says one in some seconds."""
 ASKED_WITHIN = 5.0
 """Seconds for which such a message waits at most; a later one is refused."""
@@ -67,16 +77,14 @@ MOST_UNREAD = 1 << 20
 
 
 class Bucket:
-    """A token bucket: `rate` a second on average, and `at_once` of them.
+    """A token bucket, full at first, which holds as many tokens as may be taken at once.
 
     Args:
-        rate: tokens that come in a second.
-        at_once: tokens that it holds, and holds at first.
+        rate: tokens that come in a second, and that it holds.
     """
 
-    def __init__(self, rate: float, at_once: float) -> None:
-        self._rate, self._at_once = rate, float(at_once)
-        self._level, self._then = float(at_once), float("-inf")
+    def __init__(self, rate: Rate) -> None:
+        self._rate, self._level, self._then = rate, float(rate.at_once), float("-inf")
 
     def take(self, now: float, tokens: float = 1.0) -> bool:
         """Take tokens, if there are enough; returns whether there were."""
@@ -89,7 +97,7 @@ class Bucket:
     def wait(self, now: float, longest: float = float("inf")) -> float | None:
         """Take a token that may be yet to come; returns the seconds until then, None if more than `longest`."""
         self._fill(now)
-        wait = max(0.0, (1.0 - self._level) / self._rate)
+        wait = max(0.0, (1.0 - self._level) / self._rate.a_second)
         if wait > longest:
             return None
         self._level -= 1.0
@@ -97,7 +105,7 @@ class Bucket:
 
     def _fill(self, now: float) -> None:
         if now > self._then:
-            self._level = min(self._at_once, self._level + (now - self._then) * self._rate)
+            self._level = min(self._rate.at_once, self._level + (now - self._then) * self._rate.a_second)
             self._then = now
 
 

@@ -1,11 +1,27 @@
-"""Opens a server's listening socket, and notices when its parent process has gone."""
+"""A server's listening socket: its connections are accepted one by one, no faster than the calls under way bear.
+
+asyncio accepts up to 2,048 in one round of its loop. Without free descriptors it logs a traceback for each that waits.
+"""
 
 import asyncio
+import contextlib
 import errno
+import logging
 import socket
+import ssl
 import sys
+from collections.abc import Callable
 
 from voice.errors import ConfigurationError
+from voice.server import limits
+from voice.server.limits import Bucket, descriptors, most_connections
+
+RETRY_AFTER = 0.5
+"""Seconds until a connection is accepted again after descriptors were short."""
+SAID_EVERY = 10.0
+"""Seconds between two warnings of this."""
+SHORT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+log = logging.getLogger(__name__)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -43,3 +59,78 @@ def _refusal(host: str, port: int, error: OSError | UnicodeError) -> str:
         other = "choose another port (--port, or port= in Python), or 0 for a free one."
         return f"Cannot listen on {host}:{port} ({why}); {other}"
     return f'Cannot listen on "{host}" ({why}); give an address of this machine with --host, such as 127.0.0.1.'
+
+
+class Acceptor:
+    """Accepts the connections of a listening socket; those that wait are kept by the system.
+
+    A few descriptors are left for the calls under way: a new connection that gets one of the last is closed, since the
+    system gives each the lowest that is free.
+
+    Args:
+        listening: the socket.
+        protocol: makes the protocol of a connection.
+        opened: what each connection takes from.
+        tls: encrypts the connections, if given.
+    """
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        protocol: Callable[[], asyncio.Protocol],
+        opened: Bucket,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._socket, self._protocol, self._opened, self._tls = listening, protocol, opened, tls
+        self._shaking: set[asyncio.Task[None]] = set()
+        self._quiet_until = 0.0
+
+    async def accept(self) -> None:
+        """Accept connections until this is cancelled."""
+        loop = asyncio.get_running_loop()
+        self._socket.setblocking(False)
+        try:
+            while True:
+                if connection := await self._next(loop):
+                    opening = asyncio.create_task(self._open(loop, connection))
+                    self._shaking.add(opening)
+                    opening.add_done_callback(self._shaking.discard)
+                    await asyncio.sleep(self._opened.wait(loop.time()) or 0)
+                else:
+                    self._say(loop.time())
+                    await asyncio.sleep(RETRY_AFTER)
+        finally:
+            for task in self._shaking:
+                task.cancel()
+
+    async def _next(self, loop: asyncio.AbstractEventLoop) -> socket.socket | None:
+        """The next connection; None while descriptors are short."""
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(self._socket)
+            except OSError as error:
+                if error.errno in SHORT:
+                    return None
+                if error.errno == errno.EBADF:
+                    raise
+                # The client has gone meanwhile.
+                continue
+            most = descriptors()
+            if connection.fileno() >= most - min(limits.MOST_RESERVED, most // 8):
+                connection.close()
+                return None
+            if len(self._shaking) >= most_connections():
+                connection.close()
+                continue
+            return connection
+
+    async def _open(self, loop: asyncio.AbstractEventLoop, connection: socket.socket) -> None:
+        """Hand a connection to its protocol, after its handshake where it is encrypted."""
+        within = limits.REQUEST_WITHIN if self._tls else None
+        with contextlib.suppress(OSError, TimeoutError):  # the client has gone, speaks no TLS, or takes too long
+            await loop.connect_accepted_socket(self._protocol, connection, ssl=self._tls, ssl_handshake_timeout=within)
+
+    def _say(self, now: float) -> None:
+        if now >= self._quiet_until:
+            self._quiet_until = now + SAID_EVERY
+            log.warning("connections wait: the process has too few descriptors left (ulimit -n)")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,6 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketOutputTransport
 
 from voice.ducking import Ducking
-from voice.server.sent_audio import SentAudio
 from voice.wire.messages import DuckMessage, to_rtvi
 
 HEAD_START = 0.12
@@ -31,6 +31,78 @@ LONGEST_HOLD = 0.25
 """Seconds for which the first sound of an utterance waits at most while the caller may be starting to speak; the voice
 detector needs some 0.18 s more to be sure."""
 HOLD_STEP = 0.01
+REMEMBERED = 6.0
+"""Seconds of audio kept: three words and the pauses between them, also of a slow voice."""
+MOST_REPEATED = 3
+"""Words that are repeated at most when an utterance goes on."""
+REPEATED_INSIDE = 1
+"""Words repeated when no clause begins within the last `MOST_REPEATED`."""
+
+
+class SentAudio:
+    """The latest audio of an utterance, and where the utterance is taken up again after a silence; it counts seconds.
+
+    Args:
+        bytes_per_second: of the audio.
+        ahead: seconds of audio that have been sent when a word's end, which is reported with the sound that the
+            listener hears then, is noted.
+    """
+
+    def __init__(self, *, bytes_per_second: int, ahead: float) -> None:
+        self._rate, self._ahead = bytes_per_second, ahead
+        self.clear()
+
+    def clear(self) -> None:
+        """Another utterance begins."""
+        self._chunks: deque[bytes] = deque()
+        self._kept = 0.0
+        self.sent = 0.0
+        """Seconds sent."""
+        self._words: deque[float] = deque(maxlen=16)
+        self._clauses: deque[float] = deque(maxlen=8)
+
+    def add(self, audio: bytes) -> None:
+        """Audio is sent."""
+        seconds = len(audio) / self._rate
+        self.sent += seconds
+        self._kept += seconds
+        self._chunks.append(audio)
+        while self._kept > REMEMBERED:
+            self._kept -= len(self._chunks.popleft()) / self._rate
+
+    def word(self) -> None:
+        """The listener has heard a word to its end."""
+        self._words.append(max(0.0, self.sent - self._ahead))
+
+    def clause(self) -> None:
+        """The next audio begins a clause."""
+        if not self._clauses or self._clauses[-1] != self.sent:
+            self._clauses.append(self.sent)
+
+    def border(self, heard: float) -> float:
+        """Where the utterance goes on after a listener has heard `heard` seconds: at most `MOST_REPEATED` words back.
+
+        That is where the latest clause began, or else a word or two before, so that the word that was broken off is
+        whole.
+        """
+        words = [end for end in self._words if end <= heard]
+        earliest = words[-MOST_REPEATED - 1] if len(words) > MOST_REPEATED else 0.0
+        clauses = [begin for begin in self._clauses if earliest <= begin <= heard]
+        if clauses:
+            return clauses[-1]
+        return words[-REPEATED_INSIDE - 1] if len(words) > REPEATED_INSIDE else earliest
+
+    def since(self, begin: float) -> list[bytes]:
+        """The audio that was sent from `begin` seconds on, as far as it is kept."""
+        at = self.sent - self._kept
+        found = []
+        for chunk in self._chunks:
+            seconds = len(chunk) / self._rate
+            if at + seconds > begin + 1e-6:
+                skip = max(0, round((begin - at) * self._rate / 2)) * 2
+                found.append(chunk[skip:])
+            at += seconds
+        return found
 
 
 class HeadStartOutput(FastAPIWebsocketOutputTransport):
@@ -48,32 +120,40 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
     While the caller speaks over an answer, what is sent becomes softer (`duck`), or nothing is sent (`silence`) until
     the answer is taken up again (`resume`) or interrupted. What the client has not played by then it drops, and it is
     sent again, from a border that `SentAudio` finds.
+
+    Args:
+        args, kwargs: as for pipecat's.
+        user_may_be_starting: whether the latest sound may be the start of the caller's speech.
+        ducked_gain: gain of a ducked answer.
+        ducked_by_client: whether the client makes its loudspeaker softer when it is told to.
+        present: set while the client is there; None for a client that does not come back.
     """
 
-    user_may_be_starting: Callable[[], bool] = staticmethod(lambda: False)
-    """Whether the latest sound may be the start of the caller's speech; set per call."""
-    ducked_gain = 1.0
-    """Gain of a ducked answer; set per call."""
-    ducked_by_client = False
-    """Whether the client makes its loudspeaker softer when it is told to; set per call."""
-    present: asyncio.Event | None = None
-    """Set while the client is there; None for a client that does not come back. Set per call."""
-    saying = ""
-    """The clause that is being spoken."""
-    _played_until: float | None = None
-    _interrupted = False
-    _ducking: Ducking | None = None
-    _sent: SentAudio | None = None
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        user_may_be_starting: Callable[[], bool] = lambda: False,
+        ducked_gain: float = 1.0,
+        ducked_by_client: bool = False,
+        present: asyncio.Event | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self._user_may_be_starting, self._present = user_may_be_starting, present
+        self._ducked_gain, self._ducked_by_client = ducked_gain, ducked_by_client
+        self.saying = ""
+        """The clause that is being spoken."""
+        self._played_until: float | None = None
+        self._interrupted = False
+        self._ducking: Ducking | None = None
+        self._sent: SentAudio | None = None
         self._may_sound = asyncio.Event()
         self._may_sound.set()
         self._stopped = asyncio.Event()
 
     def duck(self) -> None:
         """Speak more softly from now on."""
-        self._set_gain(self.ducked_gain)
+        self._set_gain(self._ducked_gain)
 
     def silence(self) -> None:
         """Be silent from the next audio on."""
@@ -86,7 +166,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     def _set_gain(self, gain: float) -> None:
         """At the client's loudspeaker if the client does that, else from the next audio on."""
-        if self.ducked_by_client:
+        if self._ducked_by_client:
             message = OutputTransportMessageUrgentFrame(message=to_rtvi(DuckMessage(gain)))
             self.create_task(self._write_frame(message), "duck")
         elif self._ducking:
@@ -135,8 +215,8 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
         """Send one chunk and wait until the next is due; while the client is away, wait for it."""
-        if self.present is not None and not self.present.is_set():
-            await self.present.wait()
+        if self._present is not None and not self._present.is_set():
+            await self._present.wait()
         if frame.interruptible:
             await self._hold()
             if not self._may_sound.is_set():
@@ -188,7 +268,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         if self._is_sounding:
             return
         for _ in range(round(LONGEST_HOLD / HOLD_STEP)):
-            if self._interrupted or not self.user_may_be_starting():
+            if self._interrupted or not self._user_may_be_starting():
                 return
             await asyncio.sleep(HOLD_STEP)
 

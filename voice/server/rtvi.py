@@ -1,14 +1,17 @@
-"""The RTVI messages of one call's client: only those that a client needs, and only so long ones.
+"""The RTVI messages of one call's client: bounded before they are parsed, handled if a client needs them, answered.
 
 pipecat's processor takes whatever a client sends, also messages that only a server should send, and answers errors with
 errors, which two servers then send to each other without end.
 """
 
 import asyncio
+import json
 import logging
 import time
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from pipecat.frames.frames import (
     ErrorFrame,
     Frame,
@@ -20,21 +23,75 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frameworks.rtvi import RTVIObserver, RTVIObserverParams, RTVIProcessor
 from pipecat.processors.frameworks.rtvi import models as rtvi
+from pipecat.processors.frameworks.rtvi.models import ClientMessage
 from pydantic import BaseModel
 
+from voice.errors import ConfigurationError, WireError
 from voice.frames import RevisedTranscriptionFrame, SilenceAskedFrame
-from voice.plain_text import plain
+from voice.plain_text import plain, plain_values
 from voice.redaction import redacted
-from voice.server.client_messages import CompactRepr
-from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, LONGEST_TEXT, MOST_QUEUED, Bucket
+from voice.server import limits
+from voice.server.limits import Bucket
 from voice.turns.turn_so_far import joined
-from voice.wire.requests import InterruptRequest
+from voice.wire.requests import (
+    ClockPing,
+    ClockPong,
+    Custom,
+    InterruptRequest,
+    Reply,
+    SwapRequest,
+    SwapState,
+    read_request,
+)
 
+_STEPS = np.zeros(256, np.int8)
+"""By how much each character of a JSON text changes its nesting."""
+_STEPS[[ord("["), ord("{")]], _STEPS[[ord("]"), ord("}")]] = 1, -1
 TAKEN = frozenset(["client-ready", "client-message", "send-text", "disconnect-bot"])
 """The types of messages that are handled."""
 MOST_WARNINGS = 3
 """Warnings in a call about messages that are not handled."""
 log = logging.getLogger(__name__)
+NO_TIERS = "This pipeline answers without a language model, so there is no other one to take."
+
+
+class CompactRepr(dict[str, Any]):
+    """A JSON object that is short as text: pipecat formats the message of a frame at each part of the pipeline."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} fields"
+
+
+def read_message(text: str) -> CompactRepr:
+    """Read a client's message; its texts are made plain.
+
+    Raises:
+        WireError: its lists and objects are nested too deeply, or it is no JSON object.
+    """
+    if is_deep(text):
+        raise WireError(f"a message has more than {limits.DEEPEST} lists and objects in one another")
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError("a message is not JSON") from error
+    if not isinstance(content, dict):
+        raise WireError("a message is not a JSON object")
+    return CompactRepr(plain_values(content))
+
+
+def is_deep(text: str) -> bool:
+    """Whether more than `DEEPEST` lists and objects of a JSON text are in one another.
+
+    Few brackets cannot be deep, so that most texts are not scanned.
+    """
+    if text.count("[") + text.count("{") <= limits.DEEPEST:
+        return False
+    # Without escapes, each quote begins or ends a string. Other characters than ASCII become one question mark each.
+    plain = text.replace("\\\\", "").replace('\\"', "").encode("ascii", "replace")
+    characters = np.frombuffer(plain, np.uint8)
+    steps = _STEPS[characters]
+    steps[np.cumsum(characters == ord('"')) % 2 == 1] = 0
+    return bool(steps.cumsum(dtype=np.int32).max(initial=0) > limits.DEEPEST)
 
 
 class CallRTVIObserver(RTVIObserver):
@@ -77,7 +134,7 @@ class CallRTVI(RTVIProcessor):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._asked = Bucket(ASKED_A_SECOND, ASKED_AT_ONCE)
+        self._asked = Bucket(limits.ASKED)
 
     async def push_transport_message(self, model: BaseModel, exclude_none: bool = True) -> None:
         """Send a message to the client."""
@@ -94,8 +151,8 @@ class CallRTVI(RTVIProcessor):
             self._warn("a client sent a message that is not RTVI; it is ignored")
         elif str(frame.message.get("type", "")).startswith("error"):
             self._warn("a client sent an error; errors are not answered")
-        elif self._message_queue.qsize() >= MOST_QUEUED:
-            self._warn(f"more than {MOST_QUEUED} messages of a client wait; further ones are dropped")
+        elif self._message_queue.qsize() >= limits.MOST_QUEUED:
+            self._warn(f"more than {limits.MOST_QUEUED} messages of a client wait; further ones are dropped")
         else:
             await super()._handle_transport_message(frame)
 
@@ -107,14 +164,14 @@ class CallRTVI(RTVIProcessor):
             return
         if message.type == "send-text":
             content = (message.data or {}).get("content")
-            if isinstance(content, str) and len(content) > LONGEST_TEXT:
-                await self._send_error_response(message.id, f"a text may have {LONGEST_TEXT} characters at most")
+            if isinstance(content, str) and len(content) > limits.LONGEST_TEXT:
+                await self._send_error_response(message.id, f"a text may have {limits.LONGEST_TEXT} characters at most")
                 return
         if _asks(message):
-            wait = self._asked.wait(time.monotonic(), ASKED_WITHIN)
+            wait = self._asked.wait(time.monotonic(), limits.ASKED_WITHIN)
             if wait is None:
                 self._warn("a client asks for answers or interrupts them too often")
-                await self._send_error_response(message.id, f"more than {ASKED_A_SECOND:g} requests a second")
+                await self._send_error_response(message.id, f"more than {limits.ASKED.a_second:g} requests a second")
                 return
             await asyncio.sleep(wait)
         await super()._handle_message(message, user_id)
@@ -140,3 +197,39 @@ def _asks(message: rtvi.Message) -> bool:
     """Whether a message asks for an answer or interrupts one, which takes work of the whole pipeline."""
     topic = (message.data or {}).get("t") if message.type == "client-message" else None
     return message.type == "send-text" or topic == InterruptRequest.topic
+
+
+def answer_requests(rtvi: RTVIProcessor, swap: Callable[[SwapRequest], SwapState] | None) -> None:
+    """Answer the requests of one call's client; requests on other topics are left to others.
+
+    Args:
+        rtvi: the call's RTVI processor.
+        swap: carries out a swap or raises ConfigurationError; None where no language model answers, in which case
+            every swap is refused.
+    """
+
+    def reply(message: ClientMessage) -> Reply | None:
+        match read_request(message.type, message.data):
+            case ClockPing(client):
+                return ClockPong(client, time.monotonic())
+            case SwapRequest() as request:
+                if swap is None:
+                    raise ConfigurationError(NO_TIERS)
+                return swap(request)
+            case InterruptRequest():
+                return Custom(InterruptRequest.topic, {})
+            case Custom():
+                return None
+
+    @rtvi.event_handler("on_client_message")  # type: ignore[untyped-decorator]
+    async def answer(processor: RTVIProcessor, message: ClientMessage) -> None:
+        try:
+            found = reply(message)
+        except (ConfigurationError, WireError) as error:
+            await processor.send_error_response(message, str(error))
+        else:
+            if isinstance(found, Custom):
+                await processor.push_frame(SilenceAskedFrame())
+                await processor.interrupt_bot()
+            if found:
+                await processor.send_server_response(message, found.to_json())

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import cast
 
 from fastapi import WebSocket
@@ -22,27 +23,14 @@ from pipecat.transports.websocket.fastapi import (
 from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
-from voice.server.accounting import CallAccounting
-from voice.server.client_messages import read_message
+from voice.server import limits
 from voice.server.closing import CLOSE_WITHIN, STOPPED, Closing, shortened
-from voice.server.evals.harness import Harness
-from voice.server.limits import (
-    AHEAD,
-    BEHIND,
-    CHARACTERS_A_SECOND,
-    CHARACTERS_AT_ONCE,
-    LARGEST_AUDIO,
-    LARGEST_TEXT,
-    READ_A_SECOND,
-    READ_AT_ONCE,
-    RTVI_A_SECOND,
-    RTVI_AT_ONCE,
-    RTVI_READ_A_SECOND,
-    RTVI_READ_AT_ONCE,
-    Bucket,
-)
+from voice.server.eval_harness import Harness
+from voice.server.limits import Bucket
+from voice.server.metrics import CallMetrics
 from voice.server.output import HeadStartOutput
-from voice.server.resuming.resumable_socket import AUDIO, DROPPED, ResumableSocket
+from voice.server.resumption import AUDIO, DROPPED, ResumableSocket
+from voice.server.rtvi import read_message
 from voice.wire.endpoint import IN_RATE
 
 WINDOW_BYTES = 2 * 512
@@ -63,26 +51,30 @@ class StrictSerializer(ProtobufFrameSerializer):
     `refusal` holds the reason after a message was refused, and `code` the one of WebSocket.
 
     Args:
+        audio_came: called with each frame of audio that is passed on.
+        behind: seconds of audio that may be late.
+        takes_harness: whether the client may be pipecat's eval harness.
         clock: seconds, monotonic.
     """
 
-    heard: Callable[[], None] = staticmethod(lambda: None)
-    """Called with each frame of audio that is passed on; set per call."""
-    behind = BEHIND
-    """Seconds of audio that may be late; set per call."""
-    takes_harness = False
-    """Whether the client may be pipecat's eval harness; set per call."""
-
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        audio_came: Callable[[], None] = lambda: None,
+        behind: float = limits.BEHIND,
+        takes_harness: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         super().__init__()
+        self._audio_came, self._behind, self._takes_harness = audio_came, behind, takes_harness
         self.refusal: str | None = None
         self.code = 1007
         self.last_message = clock()
         """When the last message came."""
         self._clock = clock
         self._heard_until: float | None = None
-        self._messages = Bucket(RTVI_A_SECOND, RTVI_AT_ONCE)
-        self._characters = Bucket(CHARACTERS_A_SECOND, CHARACTERS_AT_ONCE)
+        self._messages = Bucket(limits.RTVI)
+        self._characters = Bucket(limits.CHARACTERS)
         self._resampler: BaseAudioResampler | None = None
         self._unheard = bytearray()
         self._harness: Harness | None = None
@@ -100,14 +92,14 @@ class StrictSerializer(ProtobufFrameSerializer):
                 mono s16 in real time, it is too large, or messages come too fast.
         """
         self.last_message = self._clock()
-        is_first, self._is_first = self._is_first, False
-        if isinstance(data, str) and is_first and len(data) <= LARGEST_TEXT and (harness := self._connecting(data)):
+        may_connect, self._is_first = self._is_first and len(data) <= limits.LARGEST_TEXT, False
+        if isinstance(data, str) and may_connect and (harness := self._connecting(data)):
             self._harness = harness
             return harness.configuration()
         if isinstance(data, str) and self._harness:
             return await self._from(self._harness, data)
-        if len(data) > LARGEST_AUDIO:
-            raise self._refuse(f"a message may have {LARGEST_AUDIO >> 10} kB at most", 1009)
+        if len(data) > limits.LARGEST_AUDIO:
+            raise self._refuse(f"a message may have {limits.LARGEST_AUDIO >> 10} kB at most", 1009)
         try:
             packed = frames_pb2.Frame.FromString(data)
             if packed.WhichOneof("frame") == "message":
@@ -122,13 +114,13 @@ class StrictSerializer(ProtobufFrameSerializer):
 
     async def _message(self, text: str) -> Frame:
         """The frame of a message that is bounded before it is parsed."""
-        if len(text) > LARGEST_TEXT:
-            raise self._refuse(f"a message of RTVI may have {LARGEST_TEXT} characters at most", 1009)
+        if len(text) > limits.LARGEST_TEXT:
+            raise self._refuse(f"a message of RTVI may have {limits.LARGEST_TEXT} characters at most", 1009)
         now = self._clock()
         if not self._messages.take(now):
-            raise self._refuse(f"more than {RTVI_A_SECOND:g} messages of RTVI a second came", 1008)
+            raise self._refuse(f"more than {limits.RTVI.a_second:g} messages of RTVI a second came", 1008)
         if not self._characters.take(now, len(text)):
-            raise self._refuse(f"more than {CHARACTERS_A_SECOND:g} characters of RTVI a second came", 1008)
+            raise self._refuse(f"more than {limits.CHARACTERS.a_second:g} characters of RTVI a second came", 1008)
         try:
             return InputTransportMessageFrame(message=read_message(text))
         except WireError as error:
@@ -140,7 +132,7 @@ class StrictSerializer(ProtobufFrameSerializer):
             harness = Harness.that_connects(first)
         except WireError as error:
             raise self._refuse(str(error)) from error
-        if harness and not self.takes_harness:
+        if harness and not self._takes_harness:
             raise self._refuse("only who knows the server's own token may call with pipecat's eval harness")
         return harness
 
@@ -180,15 +172,15 @@ class StrictSerializer(ProtobufFrameSerializer):
             return None
         windows = bytes(self._unheard[:whole])
         del self._unheard[:whole]
-        self.heard()
+        self._audio_came()
         return InputAudioRawFrame(audio=windows, sample_rate=IN_RATE, num_channels=1)
 
     def _check_pace(self, seconds: float) -> None:
         # Counted since the first audio: what a slow network held back may arrive all at once.
         now = self._clock()
-        self._heard_until = max(now - self.behind, now if self._heard_until is None else self._heard_until) + seconds
-        if self._heard_until - now > AHEAD:
-            raise self._refuse(f"audio came more than {AHEAD:g} s ahead of real time", 1008)
+        self._heard_until = max(now - self._behind, now if self._heard_until is None else self._heard_until) + seconds
+        if self._heard_until - now > limits.AHEAD:
+            raise self._refuse(f"audio came more than {limits.AHEAD:g} s ahead of real time", 1008)
 
     def _refuse(self, reason: str, code: int = 1007) -> WireError:
         self.refusal, self.code = reason, code
@@ -205,7 +197,7 @@ class CallClient(FastAPIWebsocketClient):
         return self._messages()
 
     async def _messages(self) -> AsyncIterator[bytes | str]:
-        audio, others = Bucket(READ_A_SECOND, READ_AT_ONCE), Bucket(RTVI_READ_A_SECOND, RTVI_READ_AT_ONCE)
+        audio, others = Bucket(limits.READ), Bucket(limits.RTVI_READ)
         while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
             data = message.get("bytes")
             # Text is the eval harness's, its audio, too.
@@ -232,60 +224,92 @@ class CallClient(FastAPIWebsocketClient):
                 raise
 
 
-class CallTransport(FastAPIWebsocketTransport):
-    """One call's transport: 16 kHz mono in, `sample_rate` mono out in 20 ms messages."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls: all that is known when the pipeline of the call is built."""
 
-    def __init__(self, websocket: WebSocket | ResumableSocket, *, sample_rate: int) -> None:
-        self.account: CallAccounting | None = None
-        """The books on the call; None where none are kept."""
-        self.serializer = StrictSerializer()
-        self._socket = websocket
+    socket: WebSocket | ResumableSocket
+    sample_rate: int
+    """Of the audio that the client is sent, in Hz."""
+    ducks: bool = False
+    """Whether its loudspeaker becomes softer when it is told to."""
+    takes_harness: bool = False
+    """Whether it may be pipecat's eval harness."""
+    metrics: CallMetrics | None = None
+    """Is told when the client is away; None where nothing is counted."""
+
+
+class CallTransport(FastAPIWebsocketTransport):
+    """One call's transport: 16 kHz mono in, mono out in 20 ms messages.
+
+    Args:
+        caller: who calls.
+        audio_came: called with each frame of the caller's audio.
+        away: called with True when the client has gone and may come back, and with False when it has come back, and
+            with the seconds of audio that it is then sent again.
+        user_may_be_starting: whether the latest sound may be the start of the caller's speech.
+        ducked_gain: gain of an answer over which the caller speaks.
+    """
+
+    def __init__(
+        self,
+        caller: Caller,
+        *,
+        audio_came: Callable[[], None] = lambda: None,
+        away: Callable[[bool, float], None] = lambda *_: None,
+        user_may_be_starting: Callable[[], bool] = lambda: False,
+        ducked_gain: float = 1.0,
+    ) -> None:
+        self._caller, self._away = caller, away
         self._why_ended: str | None = None
-        self.away: Callable[[bool, float], None] = lambda *_: None
-        """Called with True when the client has gone and may come back, and with False when it has come back, and with
-        the seconds of audio that it is then sent again."""
+        resumable = caller.socket if isinstance(caller.socket, ResumableSocket) else None
+        wait = resumable.within if resumable else 0.0
+        self._serializer = StrictSerializer(
+            audio_came=audio_came, behind=limits.BEHIND + wait, takes_harness=caller.takes_harness
+        )
         params = FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_in_sample_rate=IN_RATE,
             audio_out_enabled=True,
-            audio_out_sample_rate=sample_rate,
+            audio_out_sample_rate=caller.sample_rate,
             audio_out_10ms_chunks=2,
             audio_out_end_silence_secs=0,
-            serializer=self.serializer,
+            serializer=self._serializer,
         )
-        resumable = websocket if isinstance(websocket, ResumableSocket) else None
-        if resumable:
-            # While the client is away, a chunk of audio waits for it.
-            params.audio_out_write_timeout_secs += resumable.within
-            self.serializer.behind += resumable.within
+        # While the client is away, a chunk of audio waits for it.
+        params.audio_out_write_timeout_secs += wait
         # A resumable socket has what pipecat uses of a WebSocket.
-        super().__init__(cast(WebSocket, websocket), params)
-        self._client: CallClient = CallClient(cast(WebSocket, websocket), self._callbacks)
+        socket = cast(WebSocket, caller.socket)
+        super().__init__(socket, params)
+        self._client: CallClient = CallClient(socket, self._callbacks)
         self._input = FastAPIWebsocketInputTransport(self, self._client, params, name=self._input_name)
-        self._output: HeadStartOutput = HeadStartOutput(self, self._client, params, name=self._output_name)
-
+        self._output: HeadStartOutput = HeadStartOutput(
+            self,
+            self._client,
+            params,
+            name=self._output_name,
+            user_may_be_starting=user_may_be_starting,
+            ducked_gain=ducked_gain,
+            ducked_by_client=caller.ducks,
+            present=resumable.present if resumable else None,
+        )
         if resumable:
-            self._output.present = resumable.present
-            resumable.changed = self._came_or_went
+            resumable.watch(self._came_or_went)
 
     def _came_or_went(self, there: bool) -> None:
-        assert isinstance(self._socket, ResumableSocket)
+        assert isinstance(self._caller.socket, ResumableSocket)
         again = 0.0
         if there:
-            again = self._output.sent_again(self._socket.audio_resent())
-            self.serializer.last_message = time.monotonic()
-        self.away(not there, again)
-        if self.account:
-            self.account.away(not there)
+            again = self._output.sent_again(self._caller.socket.audio_resent())
+            self._serializer.last_message = time.monotonic()
+        self._away(not there, again)
+        if self._caller.metrics:
+            self._caller.metrics.away(not there)
 
     @property
     def voice(self) -> HeadStartOutput:
         """The agent's voice as the caller hears it."""
         return self._output
-
-    def hold_while(self, user_may_be_starting: Callable[[], bool]) -> None:
-        """Let no utterance begin while the caller may be starting to speak."""
-        self._output.user_may_be_starting = user_may_be_starting
 
     async def end(self, reason: str) -> None:
         """End the call because it cannot go on; `reason` is a clause."""
@@ -295,8 +319,9 @@ class CallTransport(FastAPIWebsocketTransport):
     @property
     def last_message(self) -> float | None:
         """When the client sent something last, or came back; None while it is away and may come back."""
-        is_away = isinstance(self._socket, ResumableSocket) and self._socket.away
-        return None if is_away else self.serializer.last_message
+        socket = self._caller.socket
+        is_away = isinstance(socket, ResumableSocket) and socket.away
+        return None if is_away else self._serializer.last_message
 
     @property
     def gone(self) -> str:
@@ -308,8 +333,8 @@ class CallTransport(FastAPIWebsocketTransport):
         """Why this side ends the call; None if the client has hung up, or its connection broke."""
         if self._why_ended is not None:
             return Closing(1011, self._why_ended, "given up")
-        refusal = self.serializer.refusal
-        return None if refusal is None else Closing(self.serializer.code, refusal, "refused")
+        refusal = self._serializer.refusal
+        return None if refusal is None else Closing(self._serializer.code, refusal, "refused")
 
     async def close(self, ending: Closing) -> None:
         """Tell the client why the call ends, unless it does not read."""
@@ -317,6 +342,6 @@ class CallTransport(FastAPIWebsocketTransport):
         self._client._closing = True
         try:
             async with asyncio.timeout(CLOSE_WITHIN):
-                await self._socket.close(ending.code, shortened(ending.reason))
+                await self._caller.socket.close(ending.code, shortened(ending.reason))
         except TimeoutError:
             log.warning("the client of a call that is ended does not read why")

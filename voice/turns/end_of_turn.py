@@ -39,8 +39,7 @@ from voice.turns.evidence import Evidence
 from voice.turns.extra_requests import ExtraRequests
 from voice.turns.silence_evidence import SilenceEvidence
 from voice.turns.smart_turn import SmartTurn
-from voice.turns.speculation import SpeculativeAnswer, Waiting
-from voice.turns.speculation_controller import SpeculationController
+from voice.turns.speculation import SpeculationController, SpeculativeAnswer, Waiting
 from voice.turns.turn_so_far import TurnSoFar, joined
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked

@@ -1,6 +1,7 @@
 """Gathers the evidence of one silence at a time: Smart Turn judges in the background, and the words are read."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
@@ -11,12 +12,29 @@ from voice.language.turn_words import TurnWords
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
 from voice.turns.words.agent_question import Asked
-from voice.turns.words.dictation import symbols_at_end
-from voice.turns.words.going_on import answering
+from voice.turns.words.short_replies import answering
 
+_WORD = re.compile(r"[a-z'äöüß]+|\d")
 FADE_COUNTS = 0.35
 """Seconds for which Smart Turn's verdict on a fade counts; the words are there in less."""
 SENTENCE_MARKS = ".?!… "
+
+
+def symbols_at_end(text: str, language: TurnWords = ENGLISH) -> int:
+    """How many digits and letters, said one by one, `text` ends with; each digit of a written figure counts.
+
+    Args:
+        text: the words.
+        language: those of the language that is spoken.
+    """
+    words = _WORD.findall(language.as_in.sub(r"\1", text.lower()))
+    count = 0
+    for word in reversed(words):
+        if word in language.digits or len(word) == 1:
+            count += 1
+        elif not language.in_numbers.fullmatch(word):
+            break
+    return count
 
 
 class SilenceEvidence:

@@ -10,7 +10,7 @@ START_TRIES = 0.2
 start in ten is confirmed only at the second try (7 of 66, at most 0.17 s later). None of 94 clean ends was followed by
 such a sound."""
 DETECTION = 0.23
-"""Seconds from the start of speech to the voice detector's report of it (median; see `voice.turns.vad_onset`)."""
+"""Seconds from the start of speech to the voice detector's report of it (median; see `voice.turns.vad`)."""
 ONE_TURN = 1.5
 """A caller who speaks again within this many seconds of silence continues the turn, even if it was committed, unless
 the agent has said all it had to say."""

@@ -1,1 +1,1 @@
-"""No caller is left in silence: what has something to do for the caller and does not do it is found and named."""
+"""Finds the part of a call that hangs, says why nothing is heard, and frees that part or ends the call."""

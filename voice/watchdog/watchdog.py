@@ -3,21 +3,42 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 from pipecat.frames.frames import Frame
 from pipecat.observers.base_observer import BaseObserver
+from pipecat.processors.aggregators.llm_response_universal import LLMUserAggregator
+from pipecat.processors.audio.vad_processor import VADProcessor
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.services.llm_service import LLMService
+from pipecat.services.stt_service import STTService
 
-from latency.record.turn import HangRecord
+from latency.record.turn import HangRecord, Part
 from voice.frames import HangFrame, HangReasonFrame, HoldPhraseFrame
 from voice.language.english.phrases import ENGLISH
 from voice.language.phrases import Phrases
-from voice.watchdog.follow import WatchObserver
-from voice.watchdog.reasons import sentence, spoken
-from voice.watchdog.stuck import stuck
-from voice.watchdog.watch import CallWatch, Hang, Limits, Reminder
+from voice.turns.turn_follower import FollowerObserver
+from voice.watchdog.hangs import Hang, HangDetector, Limits, Reminder
 
+WAITING = 10
+"""Frames that wait before a processor that is stuck; one that is busy has fewer."""
+_PARTS: tuple[tuple[type[FrameProcessor], Part], ...] = (
+    (VADProcessor, "voice detector"),
+    (STTService, "recogniser"),
+    (LLMUserAggregator, "turn taking"),
+    (LLMService, "language model"),
+)
+_NAMES: dict[Part, str] = {"turn taking": "turn taking", "synthesis": "speech synthesis"}
+_DID_NOT: dict[Part, str] = {
+    "voice detector": "let no audio through",
+    "recogniser": "gave no text",
+    "turn taking": "did not decide on the end of the turn",
+    "language model": "gave no text",
+    "tool": "did not return",
+    "synthesis": "made no audio",
+    "transport": "sent no audio",
+    "processor": "let no audio through",
+}
 FREED = frozenset({"language model", "tool", "synthesis"})
 """Parts that an interruption frees. What blocks the audio would block the interruption, too."""
 TOLD_WITHIN = 0.1
@@ -25,11 +46,51 @@ TOLD_WITHIN = 0.1
 log = logging.getLogger(__name__)
 
 
+def stuck(watchdog: FrameProcessor) -> tuple[Part, str]:
+    """The first processor before the watchdog in front of which frames pile up: which part it is, and its name."""
+    processors: list[FrameProcessor] = []
+    before = watchdog.previous
+    while before is not None:
+        processors.insert(0, before)
+        before = before.previous
+    for processor in processors:
+        # pipecat tells nobody how many frames wait.
+        queue = getattr(processor, "_FrameProcessor__input_queue", None)
+        if queue is not None and queue.qsize() >= WAITING:
+            named: list[Part] = [part for kind, part in _PARTS if isinstance(processor, kind)]
+            return named[0] if named else "processor", str(processor)
+    return "processor", "a processor between the microphone and the language model"
+
+
+def sentence(part: Part, hang: Hang, name: str | None = None) -> str:
+    """What happened, for log, record and report.
+
+    Args:
+        part: what hung.
+        hang: how it was found.
+        name: the name of the processor, where audio did not come through.
+    """
+    what = _NAMES.get(part, f"the {part}") + (f" ({name})" if name is not None else "")
+    did_not = "let no audio through" if name is not None else _DID_NOT[part]
+    return f"{what} {did_not} for {hang.seconds:.0f} s"
+
+
+def spoken(part: Part, hang: Hang, phrases: Phrases) -> str:
+    """What the caller is told."""
+    if part == "synthesis":
+        return phrases.went_wrong
+    if part == "tool":
+        return phrases.unfinished
+    if part == "language model":
+        return phrases.broke_off if hang.answered else phrases.not_answering
+    return phrases.say_again if hang.part is not None and hang.times == 1 else phrases.cannot_hear
+
+
 class Watchdog(FrameProcessor):
     """Stands in front of synthesis, so that it can speak whatever becomes of recogniser, turn taking and models.
 
     An interruption frees most of what hangs: pipecat then cancels what a processor awaits. A coroutine that blocks the
-    event loop is beyond it; `voice.server.loop.loop_watch` reports that.
+    event loop is beyond it; `voice.server.event_loop` reports that.
 
     Args:
         limits: how long the call may be silent.
@@ -40,10 +101,8 @@ class Watchdog(FrameProcessor):
     def __init__(self, limits: Limits, end_call: Callable[[str], Awaitable[None]], phrases: Phrases = ENGLISH) -> None:
         super().__init__()
         self._phrases = phrases
-        self.watch = CallWatch(limits)
-        self.observer: BaseObserver = WatchObserver(self.watch, self.changed)
-        self.parts: Sequence[FrameProcessor] = ()
-        """The processors of the pipeline; set once it is built."""
+        self.watch = HangDetector(limits)
+        self.observer: BaseObserver = FollowerObserver(self.watch, self.changed)
         self._end_call = end_call
         self._timer: asyncio.TimerHandle | None = None
         self._acting: asyncio.Task[None] | None = None
@@ -111,7 +170,7 @@ class Watchdog(FrameProcessor):
             text = self._phrases.progress[1] if found.part == "tool" else self._phrases.delay[1]
             await self.push_frame(HoldPhraseFrame(text=text, kind="progress" if found.part == "tool" else "delay"))
             return
-        part, name = (found.part, None) if found.part is not None else stuck(self.parts)
+        part, name = (found.part, None) if found.part is not None else stuck(self)
         reason = sentence(part, found, name)
         log.warning("%s; %s", reason, "the call is ended" if found.ends_call else "the caller is told")
         hang = HangRecord(

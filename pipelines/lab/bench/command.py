@@ -182,7 +182,7 @@ def _fixtures(
     from latency.benchmark.tables import about_callers
     from pipelines.lab.bench.callers import callers, interrupting, spoken, unfitted
     from pipelines.lab.bench.pauses import with_pauses
-    from voice.turns.fitted import fitted_speakers
+    from pipelines.lab.fitted import fitted_speakers
 
     fixtures = found if args.fitted else unfitted(found, fitted_speakers())
     left_out = len(spoken(found)) - len(spoken(fixtures))

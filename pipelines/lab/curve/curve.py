@@ -23,8 +23,8 @@ from pipelines.lab.curve.sweep import (
     with_each_risk,
     with_each_timeout,
 )
+from pipelines.lab.fitted import fitted_speakers
 from voice.turns.endpointing import Endpointing
-from voice.turns.fitted import fitted_speakers
 
 ENOUGH_PAUSES = 40
 """Fewer pauses are too few for advice: one of them is more than half of `BUDGET`."""

@@ -117,7 +117,7 @@ class Failing(BaseObserver):
         raise ValueError("sk-proj-0123456789abcdefghij is odd\x1b[2J")
 
 
-class Books:
+class Metrics:
     """Counts what observers missed."""
 
     number_missed = 0
@@ -132,7 +132,7 @@ class Books:
         self.number_missed += 1
 
 
-async def sent_for(frames: list[Frame], *, books: Books, observers: list[BaseObserver]) -> list[str]:
+async def sent_for(frames: list[Frame], *, metrics: Metrics, observers: list[BaseObserver]) -> list[str]:
     """The RTVI messages that a call sends while these frames pass through its pipeline."""
     client, rtvi = ToTheClient(), CallRTVI()
     levels = {"*": RTVIFunctionCallReportLevel.FULL}
@@ -142,7 +142,7 @@ async def sent_for(frames: list[Frame], *, books: Books, observers: list[BaseObs
         rtvi_processor=rtvi,
         rtvi_observer_params=RTVIObserverParams(function_call_report_level=levels),
         idle_timeout_secs=None,
-        account=books,
+        metrics=metrics,
     )
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
@@ -158,8 +158,8 @@ async def sent_for(frames: list[Frame], *, books: Books, observers: list[BaseObs
 
 @pytest.mark.parametrize("odd", [None, 7, {"id": 1}, ["a"], b"x", "\ud83d", "", 1.5, True])
 async def test_an_odd_tool_call_does_not_silence_a_call(odd: object) -> None:
-    books = Books()
-    sent = await sent_for(call_frames(odd), books=books, observers=[])
+    metrics = Metrics()
+    sent = await sent_for(call_frames(odd), metrics=metrics, observers=[])
     assert sent.index("bot-started-speaking") < sent.index("bot-llm-text") < sent.index("bot-stopped-speaking")
 
 
@@ -171,7 +171,7 @@ async def test_odd_words_do_not_silence_a_call(words: str) -> None:
         TTSTextFrame(words, aggregated_by="word"),
     ]
     frames = [BotStartedSpeakingFrame(), *odd, LLMTextFrame("after it"), BotStoppedSpeakingFrame()]
-    sent = await sent_for(frames, books=Books(), observers=[])
+    sent = await sent_for(frames, metrics=Metrics(), observers=[])
     assert sent.count("bot-llm-text") >= 1
     assert sent[-1] == "bot-stopped-speaking"
 
@@ -179,10 +179,10 @@ async def test_odd_words_do_not_silence_a_call(words: str) -> None:
 async def test_an_observer_that_fails_is_told_of_what_follows_and_silences_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    books, failing, other = Books(), Failing(), Pushes()
-    sent = await sent_for(call_frames("call-1"), books=books, observers=[failing, other])
+    metrics, failing, other = Metrics(), Failing(), Pushes()
+    sent = await sent_for(call_frames("call-1"), metrics=metrics, observers=[failing, other])
     assert failing.calls == len(other.seen) > 5
-    assert books.number_missed == failing.calls
+    assert metrics.number_missed == failing.calls
     assert sent.count("bot-stopped-speaking") == 1
     (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert said == (

@@ -11,10 +11,10 @@ REASON = "the recogniser gave no text for 8 s"
 
 def committed() -> TurnLog:
     log = TurnLog(tier="a")
-    log.user_started(10)
-    log.stopped(0.2, 11)
-    log.heard("what time is it", 11.1)
-    log.requested(11.2)
+    log.turn_opened(10)
+    log.speech_stopped(11, 0.2)
+    log.heard(11.1, "what time is it")
+    log.asked(11.2)
     return log
 
 
@@ -31,10 +31,10 @@ def test_it_belongs_to_the_turn_that_waits_for_it() -> None:
 @pytest.mark.parametrize(("part", "number"), [("recogniser", 1), ("tool", 0)])
 def test_after_a_finished_turn_it_is_the_callers_next_words_that_are_lost(part: Part, number: int) -> None:
     log = committed()
-    log.clause("context", "It is noon.", 11.5)
-    log.audio("context", 1.0, 11.6)
-    log.sent(11.7)
-    log.bot_stopped(13)
+    log.speech_begun(11.5, "It is noon.", "context")
+    log.speech_made(11.6, 1.0, "context")
+    log.agent_started(11.7)
+    log.agent_stopped(13)
     assert log.hung(HangRecord(part=part), REASON, 30).number == number
 
 

@@ -13,12 +13,12 @@ from unittest import mock
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from pipelines.call_log.metrics import CALL_LOG, ServerMetrics
-from tests.pipelines.call_log.test_call_account import asked, turn
+from pipelines.call_log.metrics import CALL_LOG, PrometheusMetrics
+from tests.pipelines.call_log.test_call_statistics import asked, turn
 from tests.pipelines.server_process import ServerProcess, running_server
 from voice.queue_waits import QueueWaits
-from voice.server.headroom.headroom import Headroom
-from voice.server.headroom.loop_load import LoopLoad
+from voice.server.admission import Headroom
+from voice.server.event_loop import LoopLoad
 
 
 def figures(text: str) -> dict[str, float]:
@@ -30,7 +30,7 @@ def figures(text: str) -> dict[str, float]:
     }
 
 
-def read(metrics: ServerMetrics) -> dict[str, float]:
+def read(metrics: PrometheusMetrics) -> dict[str, float]:
     return figures(metrics.exposition()[0].decode())
 
 
@@ -44,7 +44,7 @@ def fetch(url: str, **headers: str) -> tuple[int, str]:
 
 
 def test_turns_are_counted_while_the_call_goes_on() -> None:
-    metrics = ServerMetrics(stop=0.2, budget=0.45)
+    metrics = PrometheusMetrics(stop=0.2, budget=0.45)
     call = metrics.began()
     call.note(asked(0, clause=0.4, usd=0.5, spoken="fast"))
     assert read(metrics)["voice_calls_in_progress"] == 1
@@ -65,7 +65,7 @@ def test_turns_are_counted_while_the_call_goes_on() -> None:
 
 
 def test_a_call_is_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    metrics = ServerMetrics(stop=0.2, budget=0.45, clock=iter([100.0, 160.0]).__next__)
+    metrics = PrometheusMetrics(stop=0.2, budget=0.45, clock=iter([100.0, 160.0]).__next__)
     with caplog.at_level(logging.INFO, CALL_LOG):
         call = metrics.began()
         call.note(turn(0))
@@ -74,7 +74,7 @@ def test_a_call_is_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_refusals_waits_and_the_loop_are_shown() -> None:
-    metrics = ServerMetrics(stop=0.2, budget=0.45, clock=lambda: 1.0)
+    metrics = PrometheusMetrics(stop=0.2, budget=0.45, clock=lambda: 1.0)
     waits, load = QueueWaits("synthesis"), LoopLoad()
     metrics.watch(Headroom(load, [waits]))
     metrics.refused("full")

@@ -16,11 +16,11 @@ def test_what_is_said_over_an_answer_is_the_next_turns_if_it_stops_the_answer() 
     log = TurnLog(tier="responder")
     answered(log)
     log.overlapped(overlap(12.0, awaits=True))
-    log.hinted(12.4)
-    log.stopped(0.2, 12.6)
-    log.heard("stop", 12.7)
+    log.speech_may_have_stopped(12.4, 0.1)
+    log.speech_stopped(12.6, 0.2)
+    log.heard(12.7, "stop")
     log.overlapped(overlap(12.0, "stopped", awaits=False))
-    before = log.user_started(12.71)
+    before = log.turn_opened(12.71)
     assert before is not None
     assert before.interrupted
     assert [one.verdict for one in before.overlaps.values()] == ["stopped"]
@@ -35,13 +35,13 @@ def test_what_lets_the_answer_go_on_is_nobodys() -> None:
     log = TurnLog(tier="responder")
     answered(log)
     log.overlapped(overlap(12.0, awaits=True))
-    log.stopped(0.2, 12.6)
-    log.heard("yeah", 12.7)
+    log.speech_stopped(12.6, 0.2)
+    log.heard(12.7, "yeah")
     turn = log.overlapped(overlap(12.0, "resumed", awaits=False))
     assert turn is not None
     assert [one["verdict"] for one in turn.report().to_json()["overlaps"]] == ["resumed"]
-    log.user_started(20.0)
-    log.heard("goodbye", 21.0)
+    log.turn_opened(20.0)
+    log.heard(21.0, "goodbye")
     assert log.turn is not None
     assert log.turn.heard == ["goodbye"]
     assert not log.turn.overlaps

@@ -10,7 +10,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.aggregators.llm_context import LLMContext
 
-from pipelines.call_log.synthesis_times import SynthesisTimes
+from pipelines.call_log.turn_log import TurnLog
 from voice.frames import HOLD_PHRASE, LLMFailureFrame
 
 
@@ -51,7 +51,7 @@ def test_the_time_from_the_first_clause_to_its_first_sample_is_measured(
     frames: list[Frame], measured: list[float]
 ) -> None:
     found: list[float] = []
-    times = SynthesisTimes(found.append)
+    log = TurnLog(tier="responder", synthesised=found.append)
     for at, frame in enumerate(frames):
-        times.note(frame, float(at))
+        log.follow(frame, float(at))
     assert found == measured

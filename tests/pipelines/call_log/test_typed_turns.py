@@ -9,10 +9,10 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from latency.record.marks import Mark, Marks
 from latency.record.turn import ServerTurn
-from pipelines.call_log.call_account import CallAccount
-from pipelines.call_log.metrics import ServerMetrics
+from pipelines.call_log.call_statistics import CallStatistics
+from pipelines.call_log.metrics import PrometheusMetrics
 from pipelines.call_log.turn_log import TurnLog
-from tests.pipelines.call_log.test_call_account import asked, turn
+from tests.pipelines.call_log.test_call_statistics import asked, turn
 from tests.pipelines.call_log.test_metrics import fetch, figures, read
 from tests.pipelines.call_log.test_turn_log import answered
 from tests.pipelines.server_process import ServerProcess
@@ -29,21 +29,21 @@ def typed(number: int) -> ServerTurn:
 
 def answer(log: TurnLog, at: float, context: str = "b") -> None:
     """The answer to the latest turn."""
-    log.requested(at + 0.01)
+    log.asked(at + 0.01)
     log.mark_first(Mark.LLM_FIRST_TOKEN, at + 0.02)
-    log.clause(context, "It is noon.", at + 0.03)
-    log.audio(context, 1.0, at + 0.04)
-    log.sent(at + 0.05)
+    log.speech_begun(at + 0.03, "It is noon.", context)
+    log.speech_made(at + 0.04, 1.0, context)
+    log.agent_started(at + 0.05)
 
 
 def test_a_typed_turn_is_one_of_its_own_and_leaves_the_spoken_one_before_it_alone() -> None:
     log = TurnLog(tier="responder")
     answered(log)
-    spoken = log.bot_stopped(13.0)
+    spoken = log.agent_stopped(13.0)
     assert spoken is not None
     log.typed("what time is it", 20.0)
     answer(log, 20.0)
-    found = log.bot_stopped(22.0)
+    found = log.agent_stopped(22.0)
     assert found is not None
     report = found.report().turn
     assert (report.turn, report.typed, report.heard, report.said) == (1, True, "what time is it", "It is noon.")
@@ -59,13 +59,13 @@ def test_a_typed_turn_is_one_of_its_own_and_leaves_the_spoken_one_before_it_alon
 
 def test_speech_under_way_becomes_the_turn_after_the_typed_one() -> None:
     log = TurnLog(tier="responder")
-    log.user_started(18.0)
+    log.turn_opened(18.0)
     first = log.typed("what time is it", 20.0)
     answer(log, 20.0)
-    log.stopped(0.2, 21.0)
-    log.heard("stop", 21.1)
-    log.committed(21.2)
-    spoken = log.ended(TurnEndFrame(ended_by="smart_turn"))
+    log.speech_stopped(21.0, 0.2)
+    log.heard(21.1, "stop")
+    log.turn_closed(21.2)
+    spoken = log.turn_ended(12.5, TurnEndFrame(ended_by="smart_turn"))
     assert spoken is not None
     answer(log, 21.2, context="c")
     one, other = first.report().turn, spoken.report().turn
@@ -78,9 +78,9 @@ def test_speech_under_way_becomes_the_turn_after_the_typed_one() -> None:
 
 def test_speech_goes_on_to_be_the_last_turn_however_much_is_typed_meanwhile() -> None:
     log = TurnLog(tier="responder")
-    log.user_started(18.0)
+    log.turn_opened(18.0)
     typed_ones = [log.typed(text, at) for text, at in (("one", 19.0), ("two", 20.0))]
-    log.committed(21.2)
+    log.turn_closed(21.2)
     assert [one.number for one in (*typed_ones, log.turn) if one] == [0, 1, 2]
     assert log.turn not in typed_ones
 
@@ -88,22 +88,23 @@ def test_speech_goes_on_to_be_the_last_turn_however_much_is_typed_meanwhile() ->
 def test_the_end_of_a_sound_that_was_no_speech_is_not_that_of_a_typed_turn() -> None:
     log = TurnLog(tier="responder")
     log.typed("what time is it", 20.0)
-    assert log.ended(TurnEndFrame(ended_by="nothing_heard")) is None
+    assert log.turn_ended(12.5, TurnEndFrame(ended_by="nothing_heard")) is None
 
 
 def test_the_log_says_how_many_turns_were_typed_and_gives_them_no_latency() -> None:
-    books = CallAccount(stop=0.2, budget=0.45)
+    statistics = CallStatistics(stop=0.2, budget=0.45)
     for one in (turn(0), typed(1), asked(2, clause=0.3, usd=0.001), turn(3, latency=None)):
-        books.note(one)
-    assert [one.latency for one in books.close()] == [pytest.approx(0.7), None, pytest.approx(0.7), None]
-    assert books.line("the caller hung up", 61.4) == (
+        statistics.note(one)
+    statistics.close()
+    assert [one.latency for one in statistics.closed] == [pytest.approx(0.7), None, pytest.approx(0.7), None]
+    assert statistics.line("the caller hung up", 61.4) == (
         "ended after 61 s (the caller hung up): 4 turns (typed 1, unanswered 1), turn latency p50 700 p95 700 ms, "
         "LLM budget (within 1), cost $0.0010"
     )
 
 
 def test_typed_turns_have_a_figure_of_their_own_and_are_in_no_latency() -> None:
-    metrics = ServerMetrics(stop=0.2, budget=0.45, clock=lambda: 100.0)
+    metrics = PrometheusMetrics(stop=0.2, budget=0.45, clock=lambda: 100.0)
     call = metrics.began()
     call.note(turn(0, latency=0.9))
     call.note(typed(1))

@@ -39,9 +39,10 @@ from voice.client.sound.pcm import Pcm
 from voice.language.english.phrases import ENGLISH
 from voice.llm.joining import JoiningUserAggregator
 from voice.responder.service import ResponderLLMService
-from voice.server.headroom.headroom import Headroom
+from voice.server.admission import Headroom
+from voice.server.calls import BuiltCall
 from voice.server.output import HeadStartOutput
-from voice.server.transport import CallTransport
+from voice.server.transport import Caller
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice, embedded_voice
 
@@ -217,16 +218,17 @@ class HangingAgent(Agent):
     hang: Case
     worker: PipelineWorker
 
-    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+    def build_call(self, caller: Caller) -> BuiltCall:
         assert self.engines is not None
         with pytest.MonkeyPatch.context() as patch:
             if self.hang.at is not SphinxSTTService:
                 words = QUESTION if self.hang.asks else "set a timer for ten minutes"
                 patch.setattr(self.engines.recogniser, "service", lambda **_: ScriptedRecogniser(words))
-            self.worker = worker = super().build_call(transport, sample_rate=sample_rate)
-        (part,) = [one for one in parts(worker.pipeline) if isinstance(one, self.hang.at)]
+            call = super().build_call(caller)
+        self.worker = call.worker
+        (part,) = [one for one in parts(call.worker.pipeline) if isinstance(one, self.hang.at)]
         self.hang.how(part)
-        return worker
+        return call
 
 
 class Told(CallListener):

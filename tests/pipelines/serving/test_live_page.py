@@ -10,8 +10,8 @@ import pytest
 
 from latency.record.marks import Mark, Marks
 from latency.record.turn import ServerTurn
-from pipelines.call_log.metrics import ServerMetrics
-from tests.pipelines.call_log.test_call_account import asked, turn
+from pipelines.call_log.metrics import PrometheusMetrics
+from tests.pipelines.call_log.test_call_statistics import asked, turn
 from tests.pipelines.call_log.test_metrics import fetch
 from tests.pipelines.server_process import running_server
 from tests.pipelines.serving.browser import Browser, browsing, needs_chromium
@@ -20,7 +20,7 @@ TOKEN = "a-token-of-this-test"
 
 
 def test_a_call_is_shown_as_it_is_now() -> None:
-    metrics = ServerMetrics(stop=0.2, budget=0.45, clock=lambda: 100.0)
+    metrics = PrometheusMetrics(stop=0.2, budget=0.45, clock=lambda: 100.0)
     call, other = metrics.began(), metrics.began()
     (shown, _) = metrics.under_way()
     assert (shown.number, shown.state, shown.turns, shown.p50, shown.answered_by) == (1, "listening", 0, None, None)

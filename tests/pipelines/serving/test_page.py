@@ -13,7 +13,7 @@ import soundfile
 from latency.audio.onset import utterances
 from tests.pipelines.server_process import ServerProcess, running_server
 from tests.pipelines.serving.browser import RATE, Browser, browsing, microphone, needs_chromium
-from tests.voice.server.resuming.cutting_proxy import CuttingProxy, proxy_to
+from tests.voice.server.resumption.cutting_proxy import CuttingProxy, proxy_to
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 TOKEN = "a token of the test"

@@ -9,7 +9,7 @@ import pytest
 from latency.audio.onset import estimated_speech
 from pipelines.replaying.call_records import session_record, turn_records
 from tests.pipelines.server_process import ServerProcess
-from tests.voice.server.resuming.cutting_proxy import CuttingProxy, proxy_to
+from tests.voice.server.resumption.cutting_proxy import CuttingProxy, proxy_to
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener
 from voice.client.call.session import CallSession

@@ -20,7 +20,7 @@ from tests.pipelines.server_process import ServerProcess, running_server
 from tests.voice.wire.packed import audio, message
 from voice.client.call.connection import connect_call
 from voice.errors import ComponentError, ConfigurationError
-from voice.server.connections import MOST_UNREAD
+from voice.server.limits import MOST_UNREAD
 from voice.wire import framing
 from voice.wire.endpoint import START_PATH
 from voice.wire.messages import BotReady, ClientReady

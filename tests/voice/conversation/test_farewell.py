@@ -1,6 +1,6 @@
 import pytest
 
-from voice.conversation.farewell import is_farewell
+from voice.conversation.goodbye import is_farewell
 
 
 @pytest.mark.parametrize(

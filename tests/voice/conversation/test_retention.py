@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from voice.conversation.retention import delete_expired
-from voice.conversation.transcript import Transcript
+from voice.conversation.transcript import Transcript, delete_expired
 
 NOW = datetime(2026, 11, 24, 9, 0, 0)
 

@@ -13,8 +13,7 @@ SOUND = {"audio": bytes(1024), "sample_rate": 16000, "num_channels": 1}
 
 @pytest.mark.parametrize("passes", [False, True])
 async def test_audio_is_passed_on_only_if_somebody_listens(passes: bool) -> None:
-    user = JoiningUserAggregator(LLMContext(), params=LLMUserAggregatorParams())
-    user.passes_audio = passes
+    user = JoiningUserAggregator(LLMContext(), params=LLMUserAggregatorParams(), passes_audio=passes)
     sent: list[Frame] = [InputAudioRawFrame(**SOUND), TextFrame("hello")]
     down, _ = await run_test(user, frames_to_send=sent)
     assert any(isinstance(frame, InputAudioRawFrame) for frame in down) is passes

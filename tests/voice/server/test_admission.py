@@ -16,14 +16,14 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from voice.queue_waits import ENOUGH, QueueWaits
-from voice.server.access import Access
+from voice.server.admission import Headroom
 from voice.server.app import create_app
+from voice.server.authentication import Access
 from voice.server.calls import Calls
-from voice.server.headroom.headroom import Headroom
 from voice.wire.endpoint import READY_PATH, START_PATH
 
 
-class Books:
+class Metrics:
     """Counts what was refused."""
 
     def __init__(self) -> None:
@@ -34,15 +34,15 @@ class Books:
 
 
 @contextlib.asynccontextmanager
-async def busy_server() -> AsyncIterator[tuple[int, Books]]:
-    """The port of a server whose calls wait for the voice, and its books."""
-    waits, books = QueueWaits("synthesis"), Books()
+async def busy_server() -> AsyncIterator[tuple[int, Metrics]]:
+    """The port of a server whose calls wait for the voice, and its metrics."""
+    waits, metrics = QueueWaits("synthesis"), Metrics()
     for _ in range(ENOUGH):
         waits.note(0.9, time.monotonic())
-    calls = Calls(cast(Any, None), books=cast(Any, books))
+    calls = Calls(cast(Any, None), metrics=cast(Any, metrics))
     calls.ready = True
     calls.headroom = Headroom(queues=[waits])
-    calls.began = {cast(Any, object()): time.monotonic() - 20}
+    calls.active = {cast(Any, object()): time.monotonic() - 20}
     config = uvicorn.Config(create_app(calls, Access()), lifespan="off", log_level="warning")
     server = uvicorn.Server(config)
     sock = socket.create_server(("127.0.0.1", 0))
@@ -50,7 +50,7 @@ async def busy_server() -> AsyncIterator[tuple[int, Books]]:
     try:
         while not server.started:
             await asyncio.sleep(0.01)
-        yield sock.getsockname()[1], books
+        yield sock.getsockname()[1], metrics
     finally:
         server.should_exit = True
         await task
@@ -67,14 +67,14 @@ def fetch(url: str, *, data: bytes | None = None) -> tuple[int, dict[str, Any], 
 
 
 async def test_a_call_is_refused_with_the_reason_and_when_to_try_again() -> None:
-    async with busy_server() as (port, books):
+    async with busy_server() as (port, metrics):
         async with connect(f"ws://127.0.0.1:{port}/ws") as call:
             with pytest.raises(ConnectionClosed) as closed:
                 await call.recv()
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1013
         assert closed.value.rcvd.reason == "calls wait 0.90 s for the voice (1 under way); call again in 10 s"
-        assert books.kinds == ["overloaded"]
+        assert metrics.kinds == ["overloaded"]
 
 
 @pytest.mark.parametrize(("path", "data", "key"), [(START_PATH, b"{}", "error"), (READY_PATH, None, "reason")])

@@ -55,7 +55,7 @@ async def closed(reader: asyncio.StreamReader) -> bool:
 
 @pytest.mark.parametrize("said", [b"", b"GET /ws HT", b"GET /ws HTTP/1.1\r\nHost: x\r\n"])
 async def test_a_client_without_a_request_is_given_up(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.2)
+    monkeypatch.setattr("voice.server.limits.REQUEST_WITHIN", 0.2)
     async with serving() as (server, port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(said)
@@ -65,7 +65,7 @@ async def test_a_client_without_a_request_is_given_up(said: bytes, monkeypatch: 
 
 
 async def test_a_client_without_a_second_whole_request_is_given_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.3)
+    monkeypatch.setattr("voice.server.limits.REQUEST_WITHIN", 0.3)
     async with serving() as (server, port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -77,7 +77,7 @@ async def test_a_client_without_a_second_whole_request_is_given_up_too(monkeypat
 
 
 async def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "READ_WITHIN", 0.3)
+    monkeypatch.setattr("voice.server.limits.READ_WITHIN", 0.3)
     async with serving() as (server, port):
         with socket.create_connection(("127.0.0.1", port)) as raw:
             raw.sendall(

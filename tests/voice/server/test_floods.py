@@ -16,19 +16,19 @@ import uvicorn
 from tests.fuzz.raw_connection import masked
 from tests.voice.server.test_connections import serving
 from voice.errors import WireError
-from voice.server import accepting
-from voice.server.accepting import Acceptor
-from voice.server.client_messages import is_deep, read_message
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
 from voice.server.limits import (
-    CONTROLS_AT_ONCE,
+    CONTROLS,
     DEEPEST,
-    FRAMES_AT_ONCE,
+    FRAMES,
     LARGEST_BODY,
     LARGEST_HEAD,
     MOST_HEADERS,
     Bucket,
+    Rate,
 )
+from voice.server.listening import Acceptor
+from voice.server.rtvi import is_deep, read_message
 
 SHAKE = (
     b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -37,15 +37,15 @@ SHAKE = (
 
 
 def test_a_bucket_bounds_what_is_taken_at_once_and_on_average() -> None:
-    bucket = Bucket(2.0, 3)
+    bucket = Bucket(Rate(2.0, 3))
     assert [bucket.take(10.0) for _ in range(4)] == [True, True, True, False]
     assert [bucket.take(10.5), bucket.take(10.5)] == [True, False]
     assert [bucket.take(99.0) for _ in range(4)] == [True, True, True, False]
-    assert not Bucket(1.0, 5).take(0.0, 6)
+    assert not Bucket(Rate(1.0, 5)).take(0.0, 6)
 
 
 def test_a_bucket_says_how_long_each_waits() -> None:
-    bucket = Bucket(2.0, 2)
+    bucket = Bucket(Rate(2.0, 2))
     assert [bucket.wait(0.0) for _ in range(4)] == [0.0, 0.0, 0.5, 1.0]
     assert bucket.wait(0.0, longest=1.0) is None
     assert bucket.wait(0.5, longest=1.0) == 1.0
@@ -113,11 +113,11 @@ async def closed_with(port: int, sent: bytes) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("sent", "code", "reason"),
     [
-        (masked(9, b"x") * (CONTROLS_AT_ONCE + 20), 1008, "more than 10 pings or pongs a second came"),
-        (masked(10, b"") * (CONTROLS_AT_ONCE + 20), 1008, "more than 10 pings or pongs a second came"),
-        (masked(2, b"") * (2 * FRAMES_AT_ONCE), 1008, "more than 400 messages a second came"),
+        (masked(9, b"x") * (CONTROLS.at_once + 20), 1008, "more than 10 pings or pongs a second came"),
+        (masked(10, b"") * (CONTROLS.at_once + 20), 1008, "more than 10 pings or pongs a second came"),
+        (masked(2, b"") * (2 * FRAMES.at_once), 1008, "more than 400 messages a second came"),
         (
-            masked(2, b"", fin=False) + masked(0, b"", fin=False) * (2 * FRAMES_AT_ONCE),
+            masked(2, b"", fin=False) + masked(0, b"", fin=False) * (2 * FRAMES.at_once),
             1008,
             "more than 400 messages a second came",
         ),
@@ -237,7 +237,7 @@ async def eventually(holds: Callable[[], bool]) -> None:
 
 
 async def test_fifty_callers_at_once_are_all_accepted_but_not_at_once() -> None:
-    async with accepted(Bucket(200.0, 4)) as (server, _, listening):
+    async with accepted(Bucket(Rate(200.0, 4))) as (server, _, listening):
         port = listening.getsockname()[1]
         begun = asyncio.get_running_loop().time()
         answers = await asyncio.gather(*(closed_with(port, masked(1, b"\xff")) for _ in range(50)))
@@ -250,8 +250,8 @@ async def test_fifty_callers_at_once_are_all_accepted_but_not_at_once() -> None:
 async def test_without_descriptors_connections_wait_and_one_line_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(accepting, "RETRY_AFTER", 0.02)
-    async with accepted(Bucket(1e6, 1000)) as (_, _, listening):
+    monkeypatch.setattr("voice.server.listening.RETRY_AFTER", 0.02)
+    async with accepted(Bucket(Rate(1e6, 1000))) as (_, _, listening):
         loop = asyncio.get_running_loop()
         accept, short = loop.sock_accept, 5
 
@@ -278,12 +278,12 @@ async def test_without_descriptors_connections_wait_and_one_line_is_logged(
 async def test_the_last_descriptors_are_left_to_the_calls_under_way(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(accepting, "RETRY_AFTER", 0.02)
-    async with accepted(Bucket(1e6, 1000)) as (server, _, listening):
+    monkeypatch.setattr("voice.server.listening.RETRY_AFTER", 0.02)
+    async with accepted(Bucket(Rate(1e6, 1000))) as (server, _, listening):
         port = listening.getsockname()[1]
         free = os.dup(0)
         os.close(free)
-        monkeypatch.setattr(accepting, "descriptors", lambda: free + 1)
+        monkeypatch.setattr("voice.server.listening.descriptors", lambda: free + 1)
         assert await answered(port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") == b""
         assert not server.server_state.connections
         monkeypatch.undo()

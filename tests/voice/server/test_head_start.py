@@ -10,8 +10,7 @@ from pipecat.frames.frames import InterruptionFrame, OutputAudioRawFrame
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 
 from voice.ducking import Ducking
-from voice.server.output import HEAD_START, LONGEST_HOLD, HeadStartOutput
-from voice.server.sent_audio import SentAudio
+from voice.server.output import HEAD_START, LONGEST_HOLD, HeadStartOutput, SentAudio
 
 CHUNK = OutputAudioRawFrame(bytes(640), 16000, 1)
 
@@ -38,11 +37,15 @@ class Output(HeadStartOutput):
 
 
 def output(caller: SimpleNamespace) -> Output:
-    one = Output(None, Socket(), FastAPIWebsocketParams(serializer=None))  # type: ignore[arg-type]
+    one = Output(
+        None,
+        Socket(),
+        FastAPIWebsocketParams(serializer=None),
+        user_may_be_starting=lambda: caller.starts,
+        ducked_gain=0.1,
+    )
     one.socket = Socket()
     one._send_interval, one._sample_rate = 0.02, 16000
-    one.user_may_be_starting = lambda: caller.starts
-    one.ducked_gain = 0.1
     one._ducking, one._sent = Ducking(sample_rate=16000), SentAudio(bytes_per_second=32000, ahead=HEAD_START)
     return one
 

@@ -27,7 +27,7 @@ from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
-from voice.server.requests import answer_requests
+from voice.server.rtvi import answer_requests
 
 BOTH = ("large", "fast")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.server.sent_audio import MOST_REPEATED, SentAudio
+from voice.server.output import MOST_REPEATED, SentAudio
 
 RATE = 100
 """Bytes a second, so that a sample is 20 ms."""

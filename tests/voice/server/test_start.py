@@ -5,8 +5,8 @@ from typing import Any, cast
 import httpx2
 import pytest
 
-from voice.server.access import Access
 from voice.server.app import create_app
+from voice.server.authentication import Access
 from voice.server.calls import Calls
 from voice.wire.endpoint import HEALTH_PATH, LIVE_PATH, READY_PATH, START_PATH
 

@@ -12,13 +12,11 @@ from voice.errors import WireError
 from voice.server.limits import (
     AHEAD,
     BEHIND,
-    CHARACTERS_A_SECOND,
-    CHARACTERS_AT_ONCE,
+    CHARACTERS,
     DEEPEST,
     LARGEST_AUDIO,
     LARGEST_TEXT,
-    RTVI_A_SECOND,
-    RTVI_AT_ONCE,
+    RTVI,
 )
 from voice.server.transport import WINDOW_BYTES, StrictSerializer
 from voice.wire.endpoint import IN_RATE
@@ -127,10 +125,10 @@ async def test_messages_may_not_come_much_faster_than_a_client_needs() -> None:
     clock = Clock()
     serializer = StrictSerializer(clock=clock)
     ready = message('{"label": "rtvi-ai", "type": "x"}')
-    for _ in range(RTVI_AT_ONCE):
+    for _ in range(RTVI.at_once):
         await read(ready, serializer)
     clock.now += 1
-    for _ in range(int(RTVI_A_SECOND)):
+    for _ in range(int(RTVI.a_second)):
         await read(ready, serializer)
     await read(audio(FRAME), serializer)
     with pytest.raises(WireError, match="20 messages of RTVI a second"):
@@ -142,9 +140,9 @@ async def test_nor_much_larger_than_a_client_needs() -> None:
     clock = Clock()
     serializer = StrictSerializer(clock=clock)
     large = message('{"text": "' + "x" * (LARGEST_TEXT - 12) + '"}')
-    for _ in range(CHARACTERS_AT_ONCE // LARGEST_TEXT):
+    for _ in range(CHARACTERS.at_once // LARGEST_TEXT):
         await read(large, serializer)
-    clock.now += LARGEST_TEXT / CHARACTERS_A_SECOND
+    clock.now += LARGEST_TEXT / CHARACTERS.a_second
     await read(large, serializer)
     with pytest.raises(WireError, match="65536 characters of RTVI a second"):
         await read(large, serializer)

@@ -42,6 +42,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.services.llm_service import LLMService
+from pipecat.turns.user_start import VADUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
@@ -69,7 +70,6 @@ from voice.turns.barge_in.turn_start import BargeInStart
 from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
 from voice.turns.smart_turn import SmartTurnVerdict
-from voice.turns.vad_onset import start_strategies
 
 FRAME = bytes(640)  # 20 ms of silence at 16 kHz
 HEARD = "I heard "
@@ -328,7 +328,8 @@ async def calling(
         set_aside=stop.set_aside,
         awaits_answer=lambda: stop.awaits_answer,
     )
-    strategies = UserTurnStrategies(start=[by_its_words] if by_words else start_strategies(), stop=[stop])
+    start = by_its_words if by_words else VADUserTurnStartStrategy(enable_interruptions=True)
+    strategies = UserTurnStrategies(start=[start], stop=[stop])
     user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
     assistant = LLMAssistantAggregator(context)
 

@@ -7,11 +7,10 @@ import pytest
 from pipecat.audio.vad.vad_analyzer import VADParams, VADState
 from pipecat.frames.frames import Frame, InterimTranscriptionFrame, VADUserStartedSpeakingFrame
 from pipecat.turns.types import ProcessFrameResult
-from pipecat.turns.user_start import UserTurnStartedParams
+from pipecat.turns.user_start import UserTurnStartedParams, VADUserTurnStartStrategy
 
 from tests.voice.turns.turn_models import RATE, detector
-from voice.turns.vad import SharedSilero
-from voice.turns.vad_onset import VadOnset, start_strategies
+from voice.turns.vad import SharedSilero, VadOnset
 
 Speak = Callable[[str], bytes]
 
@@ -94,7 +93,7 @@ async def test_speech_softer_than_the_least_volume_does_not_start(speak: Speak) 
 
 
 async def test_the_detectors_report_alone_starts_a_turn_and_interrupts() -> None:
-    (strategy,) = start_strategies()
+    strategy = VADUserTurnStartStrategy(enable_interruptions=True)
     started: list[UserTurnStartedParams] = []
 
     @strategy.event_handler("on_user_turn_started")  # type: ignore[untyped-decorator]

@@ -3,17 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from pipecat.frames.frames import (
-    Frame,
-    InterruptionFrame,
-    UserStartedSpeakingFrame,
-    UserStoppedSpeakingFrame,
-    VADUserStartedSpeakingFrame,
-    VADUserStoppedSpeakingFrame,
-)
-
 from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, remaining_turn_budget
-from voice.frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
+from voice.frames import TurnEndFrame
+from voice.turns.turn_follower import TurnFollower
 
 Percentile = Callable[[], float | None]
 
@@ -23,7 +15,7 @@ def unmeasured() -> float | None:
     return None
 
 
-class TurnDeadline:
+class TurnDeadline(TurnFollower[None]):
     """Follows the user's silence, and computes how much time it leaves the answer.
 
     Args:
@@ -41,27 +33,39 @@ class TurnDeadline:
         self.ended: float | None = None
         """When the turn ended that has not been answered yet; None when there is none."""
 
-    def follow(self, frame: Frame, now: float) -> None:
-        """Note what a frame says about the user, or an interruption."""
-        match frame:
-            case UserStartedSpeakingFrame():
-                self.ended = None
-            case UserStoppedSpeakingFrame():
-                self.ended = now
-            case InterruptionFrame() if self.ended is not None:
-                # The turn will not be answered, so the next context does not answer that silence.
-                self._forget()
-            case VADUserStartedSpeakingFrame():
-                self._speech_end = self._vad_stop = self._silence_needed = self._committed = None
-            case EagerHintFrame():
-                self._speech_end = now - frame.silence - DETECTOR_LAG
-            case SpeechResumedFrame():
-                self._speech_end = None
-            case VADUserStoppedSpeakingFrame():
-                self._vad_stop = now
-                self._speech_end = now - frame.stop_secs - DETECTOR_LAG
-            case TurnEndFrame():
-                self._silence_needed = frame.silence
+    def turn_opened(self, now: float) -> None:
+        """The user speaks again: the turn before is answered, or goes on."""
+        self.ended = None
+
+    def turn_closed(self, now: float) -> None:
+        """The turn is over and awaits its answer."""
+        self.ended = now
+
+    def interrupted(self, now: float) -> None:
+        """A turn that awaits its answer gets none, so the next context does not answer its silence."""
+        if self.ended is not None:
+            self._forget()
+
+    def speech_started(self, now: float) -> None:
+        """The user speaks again: what was known of the silence is over."""
+        self._speech_end = self._vad_stop = self._silence_needed = self._committed = None
+
+    def speech_may_have_stopped(self, now: float, silence: float) -> None:
+        """A hint at the end of the speech."""
+        self._speech_end = now - silence - DETECTOR_LAG
+
+    def speech_resumed(self, now: float) -> None:
+        """The hint was wrong."""
+        self._speech_end = None
+
+    def speech_stopped(self, now: float, silence: float) -> None:
+        """The end of the speech."""
+        self._vad_stop = now
+        self._speech_end = now - silence - DETECTOR_LAG
+
+    def turn_ended(self, now: float, end: TurnEndFrame) -> None:
+        """Note how long the silence had to be."""
+        self._silence_needed = end.silence
 
     def ahead(self) -> Deadline | None:
         """When a speculative answer would be due if the turn ended now; None while the user speaks."""

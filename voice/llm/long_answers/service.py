@@ -23,7 +23,7 @@ from voice.language.turn_words import TurnWords
 from voice.llm.answer.early_synthesis import EarlySynthesisLLMService, last_assistant_text, last_user_text
 from voice.llm.interruption import BROKEN_OFF
 from voice.llm.long_answers.part import Part, Piece
-from voice.turns.words.going_on import means_go_on, was_asked
+from voice.turns.words.short_replies import means_go_on, was_asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,67 @@
-"""What browsers ask a server for: the page, and the one that shows the calls under way, with its figures."""
+"""The pages of a server, which load nothing from elsewhere: one to talk to its agent, one of the calls under way."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
-from voice.server.access import Access
-from voice.server.accounting import CallFigures
-from voice.server.page.files import FILES_PATH, HEADERS, INDEX, PAGE_PATH, page_files
-from voice.server.page.head import take_head
+from voice.server.authentication import Access
+from voice.server.metrics import CallFigures
 
+PAGE_PATH = "/"
+FILES_PATH = "/page/{name}"
+"""Where the page finds its scripts and styles."""
+INDEX = "index.html"
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+}
+HEADERS = {
+    # "self" includes the WebSocket of the same host.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Permissions-Policy": "microphone=(self), speaker-selection=(self)",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
 CALLS_PAGE_PATH = "/live"
 CALLS_PAGE = "live.html"
 CALLS_PATH = "/live/calls"
 """Where that page reads the calls under way."""
+
+
+def take_head(routes: Iterable[BaseRoute]) -> None:
+    """Let routes that take GET take HEAD as well; FastAPI, unlike Starlette, does not by itself."""
+    for route in routes:
+        if isinstance(route, APIRoute) and route.methods and "GET" in route.methods:
+            route.methods.add("HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file of the page."""
+
+    content: bytes
+    media_type: str
+
+
+@cache
+def page_files() -> dict[str, PageFile]:
+    """All files of the page by name."""
+    return {
+        file.name: PageFile(file.read_bytes(), TYPES[kind])
+        for file in (files("voice.server.page") / "static").iterdir()
+        if (kind := file.name.rpartition(".")[2]) in TYPES
+    }
 
 
 def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | None]) -> APIRouter:
@@ -22,7 +69,7 @@ def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | 
 
     Args:
         access: who may read what calls are under way.
-        under_way: the calls under way; None where no books are kept on them.
+        under_way: the calls under way; None where nothing is counted.
     """
     routes = APIRouter()
 
@@ -49,22 +96,8 @@ def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | 
         figures = under_way()
         if figures is None:
             return JSONResponse({"error": "This server keeps no figures."}, 404)
-        return JSONResponse({"calls": [_json(one) for one in figures]}, headers={"Cache-Control": "no-store"})
+        found = [asdict(one) | {"seconds": round(one.seconds, 1)} for one in figures]
+        return JSONResponse({"calls": found}, headers={"Cache-Control": "no-store"})
 
     take_head(routes.routes)
     return routes
-
-
-def _json(call: CallFigures) -> dict[str, Any]:
-    return {
-        "number": call.number,
-        "seconds": round(call.seconds, 1),
-        "state": call.state,
-        "turns": call.turns,
-        "typed": call.typed,
-        "late": call.late,
-        "p50": call.p50,
-        "p95": call.p95,
-        "slowest": call.slowest,
-        "answered_by": call.answered_by,
-    }

@@ -30,7 +30,7 @@ STABLE = 0.15
 LIKELY = 0.13
 """Seconds of speech before the detector calls it likely."""
 DETECTION = 0.23
-"""Seconds of speech before the detector reports it (median; see `voice.turns.vad_onset`)."""
+"""Seconds of speech before the detector reports it (median; see `voice.turns.vad`)."""
 LISTENS = 4.0
 """Seconds after the end of the sound after which no words are expected any more."""
 AWAITED = 1.0

@@ -1,17 +1,46 @@
 """What words said during an answer mean for the answer. Pure."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 
 from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import TurnWords, alternatives, words_of
-from voice.turns.barge_in.likeness import likeness
 from voice.turns.evidence import ANSWERS
 from voice.turns.words.agent_question import Asked
-from voice.turns.words.going_on import answering
 from voice.turns.words.laughter import ends_in_laughter
+from voice.turns.words.short_replies import answering
+
+ALIKE = 0.7
+"""How alike words must be to a phrase, 0 to 1, for being that phrase misheard ("of core", "of course")."""
+LEAST_LETTERS = 5
+"""Letters from which a phrase can be recognised in other words: too many short words are alike."""
+_OTHER_SPELLINGS = frozenset(("ok", "nevermind"))
+SAID_OVER_ANSWERS = tuple(one for one in (*ENGLISH.backchannels, *ENGLISH.stops) if one not in _OTHER_SPELLINGS)
+"""What a recogniser of English may expect to hear during an answer, in one spelling."""
+
+
+@lru_cache(maxsize=512)
+def likeness(words: str, phrases: Sequence[str], *, begun: bool = False) -> float:
+    """How alike words are to the most alike of the phrases, 0 to 1; 0 unless they are `ALIKE`.
+
+    Args:
+        words: what a recogniser made of a stretch of speech, lower case.
+        phrases: hashable; those with less than `LEAST_LETTERS` are left out.
+        begun: whether more words may follow, so that words are also alike if they are to the beginning of a phrase.
+    """
+    best, matcher = 0.0, SequenceMatcher(b=words, autojunk=False)
+    for phrase in phrases:
+        part = phrase[: len(words) + 1] if begun else phrase
+        if min(len(part), len(words)) < LEAST_LETTERS:
+            continue
+        matcher.set_seq1(part)
+        least = max(best, ALIKE)
+        if matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least:
+            best = max(best, matcher.ratio())
+    return best if best >= ALIKE else 0.0
 
 
 class Meaning(StrEnum):
@@ -35,11 +64,6 @@ class Meaning(StrEnum):
 
 TAKES_THE_FLOOR = frozenset({Meaning.STOP, Meaning.ANSWER})
 """Meanings that interrupt however short the words are."""
-
-
-_OTHER_SPELLINGS = frozenset(("ok", "nevermind"))
-SAID_OVER_ANSWERS = tuple(one for one in (*ENGLISH.backchannels, *ENGLISH.stops) if one not in _OTHER_SPELLINGS)
-"""What a recogniser of English may expect to hear during an answer, in one spelling."""
 
 
 def meaning_of(

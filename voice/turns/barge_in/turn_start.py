@@ -1,9 +1,12 @@
 """What starts the user's turn while the agent speaks: pipecat's start strategies, thin over `BargeInDecision`."""
 
+import math
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
 from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
     BotStoppedSpeakingFrame,
@@ -32,14 +35,58 @@ from voice.frames import (
 )
 from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import TurnWords
-from voice.turns.barge_in.caller_level import CallerLevel
 from voice.turns.barge_in.decision import Action, BargeInDecision, Rules
 from voice.turns.barge_in.meaning import Meaning, meaning_of
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
 
+REMEMBERED = 4
+"""Stretches of speech whose level counts; the caller's usual level is their median."""
+SHORTEST = 0.3
+"""Seconds of speech from which a level is known."""
+FULL_SCALE = 32768.0
 AT_ONCE = 0.5
 """Seconds of an answer within which speech silences it at once: a caller who speaks so soon may not have finished."""
+
+
+class CallerLevel:
+    """How loud the caller usually speaks, in dB below full scale, and whether a voice is much softer than that.
+
+    Args:
+        far: dB below the caller's usual level from which a voice is far off; 0 for no such limit.
+    """
+
+    def __init__(self, far: float) -> None:
+        self._far = far
+        self._usual: deque[float] = deque(maxlen=REMEMBERED)
+        self._power = self._seconds = 0.0
+
+    def hear(self, pcm: bytes, sample_rate: int) -> None:
+        """Sound that is speech, or likely to be: 16-bit mono."""
+        samples = np.frombuffer(pcm, np.int16).astype(np.float32) / FULL_SCALE
+        seconds = len(samples) / sample_rate
+        self._power += float(np.dot(samples, samples)) / max(1, len(samples)) * seconds
+        self._seconds += seconds
+
+    def clear(self) -> None:
+        """A stretch of sound is over, and it was not the caller's."""
+        self._power = self._seconds = 0.0
+
+    def keep(self) -> None:
+        """A stretch of the caller's speech is over: remember its level."""
+        if self._seconds >= SHORTEST and self._power > 0:
+            self._usual.append(self._level())
+        self.clear()
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the sound since the last stretch is much softer than the caller; false while that is unknown."""
+        if not self._far or not self._usual or self._seconds < SHORTEST or self._power <= 0:
+            return False
+        return self._level() < float(np.median(self._usual)) - self._far
+
+    def _level(self) -> float:
+        return 10 * math.log10(self._power / self._seconds)
 
 
 class Voice(Protocol):

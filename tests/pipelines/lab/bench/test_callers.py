@@ -8,9 +8,9 @@ import pytest
 
 from pipelines.lab.bench.callers import callers, unfitted
 from pipelines.lab.bench.pauses import with_pauses
+from pipelines.lab.fitted import fitted_speakers
 from pipelines.samples import PEOPLE
 from voice.client.fixtures.fixture import Fixture, load_fixtures
-from voice.turns.fitted import fitted_speakers
 
 SAMPLES = Path(__file__).resolve().parents[4] / "samples"
 

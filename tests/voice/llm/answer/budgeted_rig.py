@@ -24,8 +24,8 @@ from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import Policy, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
-from voice.server.interventions import Interventions
-from voice.server.loop.loop_watch import LoopWatch
+from voice.server.event_loop import LoopWatch
+from voice.server.garbage_collection import GarbageCollection
 
 PATIENT = 5.0
 """Seconds of budget where the clock is to decide nothing."""
@@ -285,10 +285,11 @@ def fast(**options: Any) -> Server:
 def watched() -> Iterator[LoopWatch]:
     """The watch of the running loop, in a process that collects garbage as a server does: what is loaded is frozen."""
     loop = asyncio.get_running_loop()
-    with Interventions(loop) as interventions:
-        interventions.models_loaded()
-        watch = LoopWatch.of(loop)
+    with GarbageCollection(loop) as garbage:
+        garbage.freeze()
+        watch = LoopWatch.begin(loop)
         assert watch is not None
         watch.call_began()
         yield watch
         watch.call_ended()
+        watch.close()

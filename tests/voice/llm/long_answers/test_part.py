@@ -10,7 +10,7 @@ from latency.record.turn import ServerTurn
 from voice.language.german.turns import GERMAN
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.long_answers.part import Part, Piece, speaking_seconds
-from voice.turns.words.going_on import means_go_on, was_asked
+from voice.turns.words.short_replies import means_go_on, was_asked
 
 SENTENCES = [f"This is sentence {name} of a long answer." for name in ("one", "two", "three", "four", "five", "six")]
 SECONDS = speaking_seconds(SENTENCES[0])

@@ -6,8 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from voice.server.page.files import HEADERS, INDEX, page_files
-from voice.server.page.routes import CALLS_PAGE
+from voice.server.page.routes import CALLS_PAGE, HEADERS, INDEX, page_files
 
 BUNDLE = "pipecat.js"
 OURS = sorted(name for name in page_files() if not name.startswith("pipecat"))

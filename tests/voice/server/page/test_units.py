@@ -11,7 +11,7 @@ from playwright.async_api import Page, Route, async_playwright
 
 from latency.report.stats import percentile
 from tests.pipelines.serving.browser import CHROMIUM_PATH, needs_chromium
-from voice.server.page.files import page_files
+from voice.server.page.routes import page_files
 
 HOST = "http://127.0.0.1:9/"
 pytestmark = needs_chromium

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from voice.turns.barge_in.caller_level import CallerLevel
+from voice.turns.barge_in.turn_start import CallerLevel
 
 RATE = 16000
 

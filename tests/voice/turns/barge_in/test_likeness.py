@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.barge_in.likeness import ALIKE, likeness
+from voice.turns.barge_in.meaning import ALIKE, likeness
 
 PHRASES = ("no", "of course", "hold on")
 

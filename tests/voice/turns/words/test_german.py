@@ -2,15 +2,15 @@
 
 import pytest
 
-from voice.conversation.farewell import is_farewell
+from voice.conversation.goodbye import is_farewell
 from voice.language.german.turns import GERMAN
 from voice.language.turn_words import LeadIn
 from voice.llm.answer.clauses import ClauseSplitter, sentences
 from voice.turns.barge_in.meaning import Meaning, meaning_of
-from voice.turns.own_voice.spoken_words import SpokenWords, plain_words
+from voice.turns.own_voice import SpokenWords, plain_words
+from voice.turns.silence_evidence import symbols_at_end
 from voice.turns.words.agent_question import Asked, asked
-from voice.turns.words.dictation import symbols_at_end
-from voice.turns.words.lead_in import lead_in
+from voice.turns.words.short_replies import lead_in
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""OpenTelemetry traces of calls, made from the records of their turns."""

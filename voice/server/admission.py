@@ -1,0 +1,98 @@
+"""Whether a server takes another call, by how much of its event loop and of the shared engines is left. Pure.
+
+Work that nobody would miss is left out first (`is_scarce`): speculative answers and second requests. A new call is
+refused (`refusal`) when the calls under way would notice it. What they need is measured, not assumed, so that the same
+server takes more calls on a faster machine, or with a smaller model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from voice.queue_waits import QueueWaits
+from voice.server.event_loop import WINDOW, LoopLoad, LoopWatch
+
+Kind = Literal["loading", "ending", "full", "beginning", "overloaded", "address"]
+"""The models are loading; the server is about to end; as many calls as it may take are under way, or about to begin;
+or the calls under way need what it has."""
+SCARCE_BUSY, FULL_BUSY = 0.7, 0.75
+"""The share of time in which the event loop works, from which optional work is left out, and which no further call may
+exceed. It is one thread. With a recogniser in other processes on two cores, eight calls of the tour (one synthetic
+speaker) need 0.62 and have no drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many. Without
+speculative answers, eight calls would be 0.2 s slower for nothing."""
+SCARCE_WAIT = {"event_loop": 0.03, "synthesis": 0.1, "recognition": 0.3}
+FULL_WAIT = {"event_loop": 0.05, "synthesis": 0.25, "recognition": 0.5}
+"""Seconds that nine in ten waits for a stage do not exceed, likewise. The client bridges 0.1 s without audio."""
+BEGINNING = 0.1
+"""Seconds of the loop's work with which a call begins, which it does not need afterwards."""
+STAGES = {"event_loop": "the event loop", "synthesis": "the voice", "recognition": "the recogniser"}
+SETTLED = 5.0
+"""Seconds after which all that a call needs is part of what is measured: the window of the loop's load."""
+FEWEST = 4
+"""Calls from which on the loop's work says what a further one would need. With fewer it may be other programs that keep
+the loop waiting, and its waits tell."""
+RETRY_AFTER = 10
+"""Seconds; the window of the measurements."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmissionRefusal:
+    """Why no call is taken now."""
+
+    kind: Kind
+    reason: str
+    """In at most 123 bytes, so that a WebSocket can be closed with it."""
+    retry_after: int = 5
+    """Seconds after which it is worth another try."""
+
+
+@dataclass(slots=True)
+class Headroom:
+    """What one server has left."""
+
+    loop: LoopLoad | None = None
+    """None where the event loop is not watched."""
+    queues: list[QueueWaits] = field(default_factory=list)
+    watch: LoopWatch | None = None
+    """What measures the event loop."""
+
+    def follow(self, watch: LoopWatch) -> None:
+        """Measure the event loop by this watch."""
+        self.watch, self.loop = watch, watch.load
+        self.queues.append(watch.waits)
+
+    def is_scarce(self, now: float) -> bool:
+        """Whether optional work should be left out."""
+        if self.loop is not None and self.loop.busy(now) >= SCARCE_BUSY:
+            return True
+        return any((queue.tail(now) or 0.0) >= SCARCE_WAIT[queue.stage] for queue in self.queues)
+
+    def refusal(self, now: float, *, ages: Sequence[float]) -> AdmissionRefusal | None:
+        """Why no further call should be taken; None when one can be.
+
+        A call that has just begun needs what the others need on average, although little of that is measured yet.
+
+        Args:
+            now: seconds, monotonic.
+            ages: seconds since each of the calls under way began.
+        """
+        if not ages:
+            return None
+        for queue in self.queues:
+            tail = queue.tail(now) or 0.0
+            if tail >= FULL_WAIT[queue.stage]:
+                return _refused(f"calls wait {tail:.2f} s for {STAGES[queue.stage]} ({len(ages)} under way)")
+        measured = sum(min(1.0, age / SETTLED) for age in ages)
+        if self.loop is None or measured < 1 or len(ages) < FEWEST:
+            return None
+        busy = self.loop.busy(now)
+        began = sum(age < SETTLED for age in ages) * BEGINNING / WINDOW
+        expected = max(0.0, busy - began) * (len(ages) + 1) / measured
+        if expected >= FULL_BUSY:
+            return _refused(f"{len(ages)} calls need {busy:.0%} of what this server can do")
+        return None
+
+
+def _refused(why: str) -> AdmissionRefusal:
+    reason = f"{why}; call again in {RETRY_AFTER} s"
+    return AdmissionRefusal(kind="overloaded", reason=reason, retry_after=RETRY_AFTER)

@@ -1,1 +1,0 @@
-"""Calls from pipecat's eval harness (`pipecat eval run`)."""

@@ -1,1 +1,0 @@
-"""Watches the event loop that serves all calls: how busy it is, and what blocked it."""

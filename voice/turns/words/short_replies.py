@@ -1,0 +1,77 @@
+"""Short replies: "go on", and lead-ins, said alone or before a request ("hello", "okay", "wait"). Pure."""
+
+import re
+from functools import cache
+
+from voice.language.english.turns import ENGLISH
+from voice.language.turn_words import LeadIn, TurnWords, alternatives, words_of
+from voice.turns.words.agent_question import Asked
+
+_OPEN_END = re.compile(r"(?:[,;:–—-]|\.\.\.|…)\s*$")
+
+
+def lead_in(text: str, language: TurnWords = ENGLISH) -> LeadIn | None:
+    """What kind of lead-in `text` is, in any recogniser's spelling; None when it says more than a lead-in, or nothing.
+
+    The last phrase decides: "yes" and "okay no" may answer, "yes and" does not. Neither do words after which the
+    recogniser wrote a comma, a dash or dots.
+
+    Args:
+        text: the words.
+        language: those of the language that is spoken.
+    """
+    words, (kinds, phrase) = words_of(text), _known(language)
+    phrases = phrase.findall(words)
+    if not phrases or " ".join(phrases) != words:
+        return None
+    last = kinds[phrases[-1]]
+    if last == "joint" or _OPEN_END.search(text):
+        return "joint"
+    return "no" if last == "yes" and any(kinds[one] == "no" for one in phrases) else last
+
+
+@cache
+def _known(language: TurnWords) -> tuple[dict[str, LeadIn], re.Pattern[str]]:
+    """The kind of each lead-in, and a pattern that finds them."""
+    kinds = {phrase: kind for kind, phrases in language.lead_ins.items() for phrase in phrases}
+    return kinds, re.compile(rf"(?<!\S)(?:{alternatives(kinds)})(?!\S)")
+
+
+def means_go_on(text: str, language: TurnWords = ENGLISH) -> bool:
+    """Whether `text` says nothing but to go on: "yes", "okay, go on please", but not "yes, and when?" or "no".
+
+    Args:
+        text: what the caller says after the question.
+        language: the words of the language that is spoken.
+    """
+    return _going_on(language).fullmatch(words_of(text)) is not None
+
+
+def answering(text: str, asked: Asked | None, language: TurnWords = ENGLISH) -> LeadIn | None:
+    """What kind of lead-in `text` is; after a question for yes or no, "go on" is a yes, too.
+
+    Args:
+        text: the caller's words.
+        asked: what the agent has asked for; None when it asked nothing.
+        language: the words of the language that is spoken.
+    """
+    kind = lead_in(text, language)
+    return "yes" if kind is None and asked == "yes_no" and means_go_on(text, language) else kind
+
+
+def was_asked(heard: str, question: str) -> bool:
+    """Whether the caller heard the question, or its beginning, as the last words of the agent.
+
+    Args:
+        heard: what was heard of the agent.
+        question: what it asks, as a whole.
+    """
+    words, asked = words_of(heard).split(), words_of(question).split()
+    return any(words[-count:] == asked[:count] for count in range(1, len(asked) + 1))
+
+
+@cache
+def _going_on(language: TurnWords) -> re.Pattern[str]:
+    wanted = alternatives((*language.lead_ins["yes"], *language.go_on))
+    around = alternatives((*language.lead_ins["joint"], *language.polite))
+    return re.compile(rf"(?:(?:{around}) )*(?:{wanted})(?: (?:{wanted}|{alternatives(language.polite)}))*")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.voice.llm.openai.responses_rig import FAST, SLOW, calling, chat_sizes, ended, in_call, make_service, until
+from tests.voice.llm.wires.responses.rig import FAST, SLOW, calling, chat_sizes, ended, in_call, make_service, until
 from voice.llm.answer.llm_request import LLMRequest
 from voice.simulator.app import serving
 from voice.simulator.simulator import Simulator

@@ -11,14 +11,8 @@ from collections.abc import Mapping
 from voice.models.model import HubSource, Model, ModelFile, Wheel
 
 CTRANSLATE2_NEEDS = ("config.json", "tokenizer.json", "model.bin")
-"""What the folder of a Whisper or language model must have; faster-whisper asks the hub for a missing tokenizer."""
-CTRANSLATE2_OPTIONAL = (
-    "preprocessor_config.json",
-    "vocabulary.json",
-    "vocabulary.txt",
-    "tokenizer_config.json",
-    "chat_template.jinja",
-)
+"""What the folder of a Whisper model must have; faster-whisper asks the hub for a missing tokenizer."""
+CTRANSLATE2_OPTIONAL = ("preprocessor_config.json", "vocabulary.json", "vocabulary.txt")
 VOICES = "rhasspy/piper-voices"
 _VOICE = re.compile(r"(?P<locale>(?P<language>[a-z]{2,3})_(?:[A-Z]{2}|\d{3}))-(?P<voice>\w+)-(?P<quality>\w+)")
 _REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")
@@ -191,14 +185,6 @@ MODELS = (
             ),
         ),
         hub=HubSource("Qwen/Qwen3-0.6B-GGUF", "23749fefcc72300e3a2ad315e1317431b06b590a"),
-    ),
-    Model(
-        name="qwen2.5-0.5b",
-        kind="language model",
-        purpose="answers, in this process, where llama.cpp does not run",
-        licence="Apache-2.0",
-        about=500_000_000,
-        hub=_folder("jncraton/Qwen2.5-0.5B-Instruct-ct2-int8"),
     ),
     Model(
         name="smollm2-135m",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from tests.voice.llm.openai.responses_rig import in_call, listening, make_service
+from tests.voice.llm.wires.responses.rig import in_call, listening, make_service
 from tests.voice.llm.wires.scripted_server import MODEL, Expected, answered, check
 from voice.simulator.simulator import Simulator
 

@@ -18,8 +18,9 @@ from voice.models.store import repair
 
 CONTEXT_TOKENS = 2048
 """The most tokens of the conversation that a request has, as estimated from its characters."""
-WINDOW = 4096
-"""Tokens that the model holds: the conversation, the system prompt and the answer."""
+WINDOW = 1.5
+"""Tokens that the model holds, as a multiple of those of the conversation: there are the system prompt and the answer,
+too, and the estimate may be wrong."""
 CHARACTERS_PER_TOKEN = 4
 MESSAGE_TOKENS = 6
 """Tokens around each message, about."""
@@ -82,8 +83,12 @@ class Engine:
         parameters.model.path = str(file.path)
         for cpu in (parameters.cpuparams, parameters.cpuparams_batch):
             cpu.n_threads, cpu.poll = threads, 0
-        parameters.n_parallel, parameters.n_ctx = 1, max(WINDOW, 2 * context_tokens)
+        parameters.n_parallel, parameters.n_ctx = 1, int(WINDOW * max(CONTEXT_TOKENS, context_tokens))
         parameters.n_batch = parameters.n_ubatch = BATCH
+        # Weights in another order take memory beside the mapped file, and are no faster (measured on x86_64).
+        parameters.no_extra_bufts = True
+        # Whether the model fits is known: to find that out, llama.cpp would load it twice.
+        parameters.fit_params = False
         # Its cache of other conversations may grow to 8 GB; what the last request has read is kept without it.
         parameters.cache_ram_mib = 0
         parameters.hostnames, parameters.port = ["127.0.0.1"], 0

@@ -1,6 +1,6 @@
 """`provider = "sim"`: a model of our simulator, with the latencies and faults of a real one."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
@@ -118,7 +118,7 @@ class SimTier(WireTable):
             url = self._url(await _simulator(llm.simulator, resources))
             return url.removesuffix("/v1") if is_messages else url
 
-        options = {"speed": self.speed, **({"effort": self.effort} if is_messages else {})}
+        options: dict[str, Any] = {"speed": self.speed, **({"effort": self.effort} if is_messages else {})}
         return WireModel(self, wire=self.wire, model=self.label, where="the simulator", find=find, **options)
 
     @property

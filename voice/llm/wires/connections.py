@@ -3,10 +3,12 @@
 import asyncio
 import logging
 import socket
-from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import httpx2
+from pipecat.frames.frames import StartFrame
+from pipecat.services.llm_service import LLMService
 from pipecat.utils.http import connection_limits
 
 from voice.environment import proxy_for
@@ -18,44 +20,46 @@ CONNECT_WITHIN = 2.0
 log = logging.getLogger(__name__)
 
 
-class WarmConnections:
-    """Opens connections in the background, when a call begins and after each cancelled request, which closes its own.
+class WarmService(LLMService[Any]):
+    """A service that keeps connections to its model's server open.
 
-    Args:
-        client: that of OpenAI's or Anthropic's SDK, which all calls share.
-        model: its name on the server.
-        where: how the report names the server.
-        count: how many to keep open: the largest number of requests that run at the same time.
-        create_task: of the service.
+    They are opened in the background when the call begins, since the server may have closed them after the last one,
+    and after a cancelled request, which closes its own.
     """
 
-    def __init__(
-        self,
-        client: Any,
-        *,
-        model: str,
-        where: str,
-        count: int,
-        create_task: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]],
-    ) -> None:
-        self._client, self._model, self._where = client, model, where
-        self._count, self._create_task = count, create_task
-        self._opening: asyncio.Task[None] | None = None
+    _opening: asyncio.Task[None] | None = None
 
-    def open(self) -> None:
+    def keep_warm(self, client: Any, *, model: str, where: str, connections: int) -> None:
+        """Say what to keep open, before the call begins.
+
+        Args:
+            client: that of OpenAI's or Anthropic's SDK, which all calls share.
+            model: its name on the server.
+            where: how the report names the server.
+            connections: how many to keep open: the largest number of requests that run at the same time.
+        """
+        self._warm_one = partial(warm_up, client, model=model, where=where)
+        self._connections = connections
+
+    def open_connections(self) -> None:
         """Open connections in the background."""
         if self._opening is None or self._opening.done():
-            self._opening = self._create_task(self._open_all(), "open a connection")
+            self._opening = self.create_task(self._open_all(), "open a connection")
 
-    async def close(self, cancel_task: Callable[[asyncio.Task[None]], Awaitable[None]]) -> None:
+    async def start(self, frame: StartFrame) -> None:
+        """Open connections."""
+        await super().start(frame)
+        self.open_connections()
+
+    async def cleanup(self) -> None:
         """End the task that opens connections."""
         if self._opening:
-            await cancel_task(self._opening)
+            await self.cancel_task(self._opening)
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
     async def _open_all(self) -> None:
         # Concurrently: one after the other, all of them would use the first connection.
-        opening = (warm_up(self._client, model=self._model, where=self._where) for _ in range(self._count))
-        for problem in set(await asyncio.gather(*opening)) - {None}:
+        for problem in set(await asyncio.gather(*(self._warm_one() for _ in range(self._connections)))) - {None}:
             log.info("%s", problem)
 
 

@@ -10,18 +10,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from anthropic import AsyncAnthropic
-from pipecat.frames.frames import Frame, StartFrame
+from pipecat.frames.frames import Frame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.anthropic.llm import AnthropicLLMService
 
-from voice.frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote, RateLimitPause
 from voice.llm.tiers.tier import sampling, sign_of_life
 from voice.llm.wires.anthropic.reader import MessageReader
 from voice.llm.wires.anthropic.speed import FAST, REFUSED_FOR, CallSpeed, FastPool
-from voice.llm.wires.connections import ANTHROPIC, WarmConnections, sdk_options
-from voice.llm.wires.delivery import deliver
-from voice.llm.wires.errors import is_overload, reason, was_taken
+from voice.llm.wires.connections import ANTHROPIC, WarmService, sdk_options
+from voice.llm.wires.delivery import deliver, push_failure
+from voice.llm.wires.errors import is_overload, reason
 from voice.llm.wires.event_stream import read
 from voice.llm.wires.events import CallPart, Event, Text, Usage
 from voice.llm.wires.rate_limits import FAST_POOL, before_refusal, read_limits, retry_after, room
@@ -54,7 +53,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncA
     return client
 
 
-class AnthropicService(AnthropicLLMService):
+class AnthropicService(WarmService, AnthropicLLMService):
     """pipecat's Anthropic service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
 
     The prompt is cached. What the server sends is read by `MessageReader`, not by the SDK's types.
@@ -101,7 +100,7 @@ class AnthropicService(AnthropicLLMService):
             effort=effort,
         )
         super().__init__(api_key="", client=client, settings=settings)
-        self._warm = WarmConnections(client, model=model, where=where, count=connections, create_task=self.create_task)
+        self.keep_warm(client, model=model, where=where, connections=connections)
 
     @property
     def speed(self) -> str | None:
@@ -112,22 +111,12 @@ class AnthropicService(AnthropicLLMService):
         """Ask for another one from the next request on; one that was refused in this call stays out of use."""
         self._speed.use(speed)
 
-    async def start(self, frame: StartFrame) -> None:
-        """Open connections when the call begins: the server may have closed them since the last call."""
-        await super().start(frame)
-        self._warm.open()
-
-    async def cleanup(self) -> None:
-        """End the task that opens connections."""
-        await self._warm.close(self.cancel_task)
-        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
-
     async def _process_context(self, context: LLMContext) -> None:
         answered = _answered.set(context)
         try:
             await super()._process_context(context)
         except asyncio.CancelledError:
-            self._warm.open()
+            self.open_connections()
             raise
         finally:
             _answered.reset(answered)
@@ -139,9 +128,7 @@ class AnthropicService(AnthropicLLMService):
                 self, _answered.get(), self._events_at_speed(api_call, _without_checks(params)), silence=self._silence
             )
         except Exception as error:
-            # pipecat also reports the error, in its own words, and decides whether the service can still be used.
-            failure = reason(error, model=self._model, where=self._where)
-            await self.push_frame(LLMFailureFrame(text="", reason=failure, was_taken=was_taken(error)))
+            await push_failure(self, error, model=self._model, where=self._where)
             raise
         return _nothing()
 

@@ -6,18 +6,15 @@ from typing import Any
 
 from openai import AsyncOpenAI
 from pipecat.adapters.llm.services.open_ai_adapter import OpenAILLMInvocationParams
-from pipecat.frames.frames import StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
-from voice.frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.wires.chat.reader import ChatReader
-from voice.llm.wires.connections import OPENAI, WarmConnections, sdk_options
-from voice.llm.wires.delivery import deliver
-from voice.llm.wires.errors import reason, was_taken
+from voice.llm.wires.connections import OPENAI, WarmService, sdk_options
+from voice.llm.wires.delivery import deliver, push_failure
 from voice.llm.wires.event_stream import read
 from voice.llm.wires.rate_limits import before_refusal, read_limits, room
 
@@ -39,7 +36,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
     return client
 
 
-class ChatService(OpenAILLMService):
+class ChatService(WarmService, OpenAILLMService):
     """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
 
     A cancelled request closes its connection. Another one is opened at once, so that the next turn does not have to
@@ -78,7 +75,7 @@ class ChatService(OpenAILLMService):
         if effort is not None:
             settings.extra = {"reasoning_effort": effort}
         super().__init__(service_tier=speed, settings=settings)
-        self._warm = WarmConnections(client, model=model, where=where, count=connections, create_task=self.create_task)
+        self.keep_warm(client, model=model, where=where, connections=connections)
 
     @property
     def speed(self) -> str | None:
@@ -92,16 +89,6 @@ class ChatService(OpenAILLMService):
     def create_client(self, *_args: Any, **_kwargs: Any) -> AsyncOpenAI:
         """The shared client; called by pipecat."""
         return self._shared_client
-
-    async def start(self, frame: StartFrame) -> None:
-        """Open connections when the call begins: the server may have closed them since the last call."""
-        await super().start(frame)
-        self._warm.open()
-
-    async def cleanup(self) -> None:
-        """End the task that opens connections."""
-        await self._warm.close(self.cancel_task)
-        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
     def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:
         """The request's parameters; called by pipecat. The messages bypass the SDK's checks.
@@ -128,10 +115,8 @@ class ChatService(OpenAILLMService):
                 note(ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest)))
             await deliver(self, context, read(stream, ChatReader(headers)))
         except asyncio.CancelledError:
-            self._warm.open()
+            self.open_connections()
             raise
         except Exception as error:
-            # pipecat also reports the error, in its own words, and decides whether the service can still be used.
-            failure = reason(error, model=self._model, where=self._where)
-            await self.push_frame(LLMFailureFrame(text="", reason=failure, was_taken=was_taken(error)))
+            await push_failure(self, error, model=self._model, where=self._where)
             raise

@@ -16,13 +16,11 @@ from pipecat.services.websocket_service import _BoundedConnection
 from websockets.asyncio.client import ClientConnection
 
 from voice.environment import proxy_for
-from voice.frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.wires.chat.service import make_client
 from voice.llm.wires.connections import OPENAI
-from voice.llm.wires.delivery import deliver
-from voice.llm.wires.errors import reason, was_taken
+from voice.llm.wires.delivery import deliver, push_failure
 from voice.llm.wires.events import Event, ProviderError, WireError, identifier, listed, mapping
 from voice.llm.wires.responses.chain import Chain
 from voice.llm.wires.responses.reader import ResponseReader
@@ -167,9 +165,7 @@ class ResponsesService(OpenAIResponsesLLMService):
                 is_asked = True
                 await self._ask(context, params, socket)
         except Exception as error:
-            # pipecat reports it too, in its own words, and decides whether the service can still be used.
-            failure = reason(error, model=self._model, where=self._where)
-            await self.push_frame(LLMFailureFrame(text="", reason=failure, was_taken=is_asked and was_taken(error)))
+            await push_failure(self, error, model=self._model, where=self._where, is_asked=is_asked)
             raise
 
     async def _params(self, context: LLMContext) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def voice(*arguments: str, hub: str, home: Path) -> "subprocess.CompletedProcess
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    folder = build(tmp_path_factory.mktemp("published") / "model")
+    folder = build(tmp_path_factory.mktemp("published") / "model", text="hello there")
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
@@ -52,7 +52,8 @@ def test_a_model_is_listed_pulled_taken_and_removed(files: dict[str, bytes], tmp
         assert hub.fetched == before, "nothing is downloaded twice"
     assert listed(NAME, tmp_path).startswith("here ")
     checked = voice("check", "auto", hub=unreachable(), home=tmp_path)
-    assert "scripted:whisper" in checked.stdout + checked.stderr
+    assert f"asr: faster-whisper {NAME}, found in" in checked.stdout
+    assert "a pass takes" in checked.stdout, "what was pulled runs"
     removed = voice("models", "remove", NAME, hub=unreachable(), home=tmp_path)
     assert removed.stderr == f"{NAME} is removed.\n"
     assert listed(NAME, tmp_path).startswith("- ")

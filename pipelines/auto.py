@@ -17,7 +17,7 @@ WHISPER_OF_OTHERS = ("small", "base", "tiny")
 """What recognises other languages, the best first."""
 VOICE = "en_US-joe-medium"
 """What speaks English."""
-ANSWERERS = ("qwen2.5-coder-0.5b", "qwen2.5-0.5b-gguf", "qwen3-0.6b-gguf", "qwen2.5-0.5b")
+ANSWERERS = ("qwen2.5-coder-0.5b", "qwen2.5-0.5b-gguf", "qwen3-0.6b-gguf")
 """Language models in this process, the preferred one first."""
 
 
@@ -115,6 +115,6 @@ def _own_model() -> tuple[str, str] | None:
         return path, f"the model in this process that VOICE_OWN_MODEL names, {path}"
     for model in ANSWERERS:
         place = find(model)
-        if place and (place.is_dir() or find_spec("xllamacpp")):
+        if place and find_spec("xllamacpp"):
             return model, f"{model} in this process, found in {place.parent}; no server answers"
     return None

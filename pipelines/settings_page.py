@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic.fields import FieldInfo
 
-from pipelines.providers.price_table import PriceTable
+from pipelines.providers.provider import PriceTable
 from pipelines.providers.responder import ResponderTable
 from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS, RECOGNISERS, SYNTHESISERS

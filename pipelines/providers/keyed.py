@@ -2,17 +2,20 @@
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import field_validator
 
-from pipelines.providers.wires import WireTable
+from pipelines.providers.provider import TierModel
+from pipelines.providers.resources import Resources
+from pipelines.providers.wires import NO_KEY, Wire, WireModel, WireTable
 from pipelines.table import VariableName
 from voice.environment import read_key
 from voice.errors import ComponentError
 from voice.redaction import hide
 
 if TYPE_CHECKING:
+    from pipelines.providers.server_check import ServerState
     from pipelines.tiers.table import Tiers
 
 
@@ -75,8 +78,17 @@ class KeyedTable(WireTable, ABC):
 
     @property
     @abstractmethod
-    def protocol(self) -> Literal["chat", "responses", "messages"]:
+    def protocol(self) -> Wire:
         """The protocol of its requests."""
+
+    @property
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """Speed and effort, as the protocol's service takes them."""
+
+    def describe(self, llm: "Tiers") -> str:
+        """Model, server, wire and speed."""
+        return f"{self.model} at {self.where} ({', '.join(filter(None, (self.protocol, self.options['speed'])))})"
 
     @property
     def key_headers(self) -> dict[str, str]:
@@ -116,3 +128,24 @@ class KeyedTable(WireTable, ABC):
             f"llm.{name}: {self.model} needs a key in the environment variable {self.api_key_env}, which is not set; "
             f"{without}the pipelines embedded and local work without one."
         )
+
+    async def try_server(self, *, ask: bool) -> "ServerState":
+        """Whether the server is there, takes the key, knows the model and answers."""
+        from pipelines.providers.server_check import check_server
+
+        return await check_server(self, ask=ask)
+
+    def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
+        """The model on its server."""
+        return WireModel(
+            self,
+            wire=self.protocol,
+            model=self.model,
+            where=self.where,
+            api_key=(self.key or "") if self.api_key_env else NO_KEY,
+            find=self._find,
+            **self.options,
+        )
+
+    async def _find(self) -> str | None:
+        return self.base_url

@@ -83,31 +83,20 @@ async def list_models(client: httpx2.AsyncClient, url: str) -> list[str]:
     return [model["id"] for model in models if isinstance(model, dict) and isinstance(model.get("id"), str)]
 
 
-async def complete(client: httpx2.AsyncClient, url: str, model: str) -> None:
-    """Ask a model for one token.
+async def complete(client: httpx2.AsyncClient, url: str, model: str, *, over_messages: bool = False) -> None:
+    """Ask a model for one token, over Chat Completions or Anthropic's Messages.
 
     Raises:
         httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached.
-        ValueError: The server refuses (`RefusedError`), or the answer is not a completion.
+        ValueError: The server refuses (`RefusedError`), or the answer is not one.
     """
     request = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
-    answer = await _ask(client, "POST", f"{url}/chat/completions", request)
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    if not isinstance(choices, list) or not choices:
-        raise ValueError("the answer is not a completion")
-
-
-async def complete_message(client: httpx2.AsyncClient, url: str, model: str) -> None:
-    """Ask a model for one token over Anthropic's Messages.
-
-    Raises:
-        httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached.
-        ValueError: The server refuses (`RefusedError`), or the answer is not a message.
-    """
-    request = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
-    answer = await _ask(client, "POST", f"{url}/messages", request)
-    if not isinstance(answer, dict) or answer.get("type") != "message":
+    answer = await _ask(client, "POST", f"{url}/{'messages' if over_messages else 'chat/completions'}", request)
+    found = answer if isinstance(answer, dict) else {}
+    if over_messages and found.get("type") != "message":
         raise ValueError("the answer is not a message")
+    if not over_messages and not (isinstance(found.get("choices"), list) and found["choices"]):
+        raise ValueError("the answer is not a completion")
 
 
 def reason(error: Exception) -> str:

@@ -1,15 +1,9 @@
 """`provider = "openai"`: any server that speaks OpenAI's protocols, OpenAI's own or one on this machine."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pipelines.providers.keyed import KeyedTable
-from pipelines.providers.provider import TierModel
-from pipelines.providers.resources import Resources
-from pipelines.providers.wires import NO_KEY, ServiceTier, WireModel
-
-if TYPE_CHECKING:
-    from pipelines.providers.server_check import ServerState
-    from pipelines.tiers.table import Tiers
+from pipelines.providers.wires import ServiceTier, Wire
 
 
 class OpenAITier(KeyedTable):
@@ -28,19 +22,20 @@ class OpenAITier(KeyedTable):
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     """How much the model thinks before it answers; the least that is known of the model unless set."""
 
-    def describe(self, llm: "Tiers") -> str:
-        """Model, server, wire and speed."""
-        return f"{self.model} at {self.where} ({', '.join(filter(None, (self.wire, self.speed)))})"
-
     @property
     def api_url(self) -> str:
         """The URL of the server's API."""
         return (self.base_url or self.home).rstrip("/")
 
     @property
-    def protocol(self) -> Literal["chat", "responses", "messages"]:
+    def protocol(self) -> Wire:
         """The wire."""
         return self.wire
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Speed and effort."""
+        return {"speed": self.speed, "effort": self.effort}
 
     def missing_server(self) -> str | None:
         """A server at an http address that lists no models."""
@@ -49,25 +44,3 @@ class OpenAITier(KeyedTable):
         if self.base_url is None or not self.base_url.startswith("http://") or first_model(self.base_url) is not None:
             return None
         return f"a language model server at {self.base_url}, for example `ollama serve`"
-
-    async def try_server(self, *, ask: bool) -> "ServerState":
-        """Whether the server is there, takes the key, knows the model and answers."""
-        from pipelines.providers.server_check import check_server
-
-        return await check_server(self, ask=ask)
-
-    def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
-        """The model on its server."""
-        return WireModel(
-            self,
-            wire=self.wire,
-            model=self.model,
-            where=self.where,
-            api_key=(self.key or "") if self.api_key_env else NO_KEY,
-            find=self._find,
-            speed=self.speed,
-            effort=self.effort,
-        )
-
-    async def _find(self) -> str | None:
-        return self.base_url

@@ -1,4 +1,4 @@
-"""`provider = "own"`: a small language model in this process, from a folder, a GGUF file, or pulled by name."""
+"""`provider = "own"`: a small language model in this process, from a GGUF file, or pulled by name."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from pipelines.tiers.table import Tiers
     from voice.llm.catalog.tier import Quality
-    from voice.llm.local.own_model import OwnModel
     from voice.llm.tools import Tool
+    from voice.llm.wires.in_process.gguf_file import GgufFile
+    from voice.llm.wires.in_process.model import OwnModel
 
 
 class OwnTier(TierTable):
@@ -26,16 +27,13 @@ class OwnTier(TierTable):
 
     provider: Literal["own"]
     model: str
-    """A folder in CTranslate2's format, a GGUF file, or the name of a model that `voice models` lists."""
+    """A GGUF file, or the name of a model that `voice models` lists."""
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     """Threads of a request: more slow down recognition and speech on a machine with few cores."""
     max_tokens: Annotated[int, Field(ge=1, le=8192)] = 120
     """The longest answer."""
-    context_tokens: Annotated[int, Field(ge=16, le=32_768)] | None = None
-    """The most of the conversation that a request reads: 256 tokens for a folder, which reads it anew each time, and
-    2048 for a GGUF file, which keeps what it has read."""
-    template: Literal["chatml", "llama3"] | None = None
-    """How a folder's model wants a conversation written; what its tokenizer_config.json says unless set."""
+    context_tokens: Annotated[int, Field(ge=16, le=32_768)] = 2048
+    """The most of the conversation that a request has; what it has read, it keeps for the next one."""
 
     @property
     def billing(self) -> Price:
@@ -57,7 +55,7 @@ class OwnTier(TierTable):
     def label(self) -> str:
         """The model's own name, if it is here; one with made-up weights begins with "scripted:"."""
         try:
-            return _name_of(_find(self.model))
+            return _file(self.model).name
         except VoiceError:
             return self.model
 
@@ -73,14 +71,14 @@ class OwnTier(TierTable):
     def needs(self) -> list[str]:
         """The model, if it is not here or cannot be used."""
         try:
-            _check(self.model, template=self.template)
+            _check(self.model)
         except VoiceError as error:
             return [str(error)]
         return []
 
     def check(self, name: str, llm: "Tiers") -> None:
         """Refuse a model that is not here or cannot be used; nothing is downloaded for a call."""
-        _check(self.model, template=self.template)
+        _check(self.model)
 
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
         """The model; not loaded yet."""
@@ -97,13 +95,13 @@ class InProcessModel:
 
     async def start(self) -> None:
         """Load the model and have it read the pipeline's prompt."""
-        import voice.llm.local.service  # noqa: F401  (not in the first call)
+        import voice.llm.wires.in_process.service  # noqa: F401  (not in the first call)
 
         self._model = await asyncio.to_thread(self._load)
 
     def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
         """A call's service on the shared model; it is offered no tools, and requests wait for each other."""
-        from voice.llm.local.service import OwnLLMService
+        from voice.llm.wires.in_process.service import OwnLLMService
 
         assert self._model is not None
         return OwnLLMService(self._model, prompt=prompt, max_tokens=self._tier.max_tokens)
@@ -115,74 +113,50 @@ class InProcessModel:
             await asyncio.to_thread(model.close)
 
     def _load(self) -> "OwnModel":
-        from voice.llm.local.engine import GenerationError
-        from voice.llm.local.own_model import OwnModel
+        from voice.llm.wires.in_process.engine import GenerationError
+        from voice.llm.wires.in_process.model import OwnModel
 
-        path = _check(self._tier.model, template=self._tier.template)
-        model = OwnModel.load(
-            path, threads=self._tier.threads, context_tokens=self._tier.context_tokens, template=self._tier.template
-        )
+        file = _check(self._tier.model)
+        model = OwnModel.load(file, threads=self._tier.threads, context_tokens=self._tier.context_tokens)
         try:
             model.read(self._prompt).result()
         except GenerationError as error:
             model.close()
-            raise ComponentError(f"The model in {path} does not run: {error}; take another one.") from error
+            raise ComponentError(f"The model in {file.path} does not run: {error}; take another one.") from error
         return model
 
 
-def _find(model: str) -> Path:
-    """Where the model is that a setting names: a path, or the name of a model that was pulled.
+def _file(model: str) -> "GgufFile":
+    """The file of the model that a setting names: a path, or the name of a model that was pulled.
 
     Raises:
         ConfigurationError: it is neither a path nor a name of the table.
-        ComponentError: it is not here.
+        ComponentError: it is not here, or is no model.
     """
+    from voice.llm.wires.in_process.gguf_file import read_gguf
     from voice.models.store import find_model
     from voice.models.table import named, names
 
     known = named(model)
     if known and known.kind == "language model":
         if path := find_model(known):
-            return path
+            return read_gguf(path)
         raise known.not_here()
     path = Path(model).expanduser()
     if path.exists() or "/" in model or model.startswith(".") or path.suffix == ".gguf":
-        return path
-    raise ConfigurationError(
-        f"{model!r} names no model: use a folder in CTranslate2's format, a GGUF file, or one of "
-        f"{names('language model')}."
-    )
+        return read_gguf(path)
+    raise ConfigurationError(f"{model!r} names no model: use a GGUF file, or one of {names('language model')}.")
 
 
-def _check(model: str, *, template: str | None) -> Path:
+def _check(model: str) -> "GgufFile":
     """The model that a setting names, checked as far as that goes without loading it.
 
     Raises:
-        ConfigurationError: the name or the chat template is not known.
+        ConfigurationError: the name is not known.
         ComponentError: it is not here, is no model, or what runs it is not installed.
     """
-    from voice.llm.local.gguf_engine import require_library
-    from voice.llm.local.gguf_header import read_gguf
-    from voice.llm.local.model_folder import read_folder
-    from voice.llm.local.own_model import is_gguf
+    from voice.llm.wires.in_process.engine import require_library
 
-    path = _find(model)
-    if is_gguf(path):
-        read_gguf(path)
-        require_library()
-    else:
-        read_folder(path, template=template)
-    return path
-
-
-def _name_of(path: Path) -> str:
-    """The model's name.
-
-    Raises:
-        ComponentError: it is no model.
-    """
-    from voice.llm.local.gguf_header import read_gguf
-    from voice.llm.local.model_folder import read_folder
-    from voice.llm.local.own_model import is_gguf
-
-    return read_gguf(path).name if is_gguf(path) else read_folder(path, template="chatml").name
+    file = _file(model)
+    require_library()
+    return file

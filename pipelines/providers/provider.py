@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import Field
 
-from pipelines.providers.price_table import PriceTable
+from latency.record.requests import Price
 from pipelines.providers.resources import Resources
 from pipelines.table import Table
 
 if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
 
-    from latency.record.requests import Price
     from pipelines.providers.server_check import ServerState
     from pipelines.tiers.table import Tiers
     from voice.llm.catalog.tier import Quality
     from voice.llm.tools import Tool
+
+
+Amount = Annotated[float, Field(ge=0, le=1_000_000)]
+"""US dollars for a million tokens."""
+Factor = Annotated[float, Field(ge=0, le=1000)]
 
 
 class TierModel(Protocol):
@@ -37,6 +41,25 @@ class TierModel(Protocol):
         """End every process and connection."""
 
 
+class PriceTable(Table):
+    """The price of a tier, in US dollars for a million tokens: `price = { input = 5, output = 25 }`."""
+
+    input: Amount
+    """Tokens of the request that were not cached."""
+    output: Amount
+    """Tokens of the answer, thoughts included."""
+    cached_input: Amount | None = None
+    """Tokens of the request that the provider had cached; as `input` unless set."""
+    cache_write: Amount | None = None
+    """Tokens of the request that the provider puts into its cache; as `input` unless set."""
+    speeds: dict[str, Factor] = {}
+    """What other speeds cost, as multiples of the price of the usual one: `speeds = { fast = 6 }`."""
+
+    def price(self) -> Price:
+        """The price that requests are billed at."""
+        return Price(**self.model_dump())
+
+
 class TierTable(Table, ABC):
     """The table of a tier, such as `[llm.large]`."""
 
@@ -50,7 +73,7 @@ class TierTable(Table, ABC):
     """What its tokens cost; None when that is not known."""
 
     @property
-    def billing(self) -> "Price | None":
+    def billing(self) -> Price | None:
         """What requests are billed at; None when that is not known."""
         return self.price.price() if self.price else None
 

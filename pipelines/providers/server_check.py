@@ -10,17 +10,10 @@ import httpx2
 
 from latency.command_line import did_you_mean
 from pipelines.providers.keyed import KeyedTable
-from pipelines.providers.model_server import (
-    FAILURES,
-    RefusedError,
-    complete,
-    complete_message,
-    http_client,
-    list_models,
-    reason,
-)
+from pipelines.providers.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
 from voice.environment import proxy_for
-from voice.llm.openai.responses_socket import Socket
+from voice.llm.wires.errors import connection_words
+from voice.llm.wires.responses.socket import Socket
 
 LIST_WITHIN = 5.0
 """Seconds for the list of models, including the connection."""
@@ -76,13 +69,10 @@ async def _token(client: httpx2.AsyncClient, tier: KeyedTable, url: str, *, unli
     begin = time.monotonic()
     try:
         async with asyncio.timeout(TOKEN_WITHIN):
-            match tier.protocol:
-                case "responses":
-                    await _complete_over_socket(url, tier.model, tier.key_headers)
-                case "messages":
-                    await complete_message(client, url, tier.model)
-                case "chat":
-                    await complete(client, url, tier.model)
+            if tier.protocol == "responses":
+                await _complete_over_socket(url, tier.model, tier.key_headers)
+            else:
+                await complete(client, url, tier.model, over_messages=tier.protocol == "messages")
     except TimeoutError:
         return ServerState(False, f"{failed} within {TOKEN_WITHIN:g} s")
     except (WebSocketException, OSError, *FAILURES) as error:
@@ -144,8 +134,5 @@ def _advice(tier: KeyedTable) -> str:
 
 def _problem(error: Exception, tier: KeyedTable) -> str:
     if isinstance(error, httpx2.ConnectError):
-        # Imported here: the SDK takes a second to import, which only a failure should cost.
-        from voice.llm.provider_errors import connection_words
-
         return f"{connection_words(error)}; {_advice(tier)}"
     return f"does not speak {tier.whose}'s protocol ({reason(error)})" + ("; check base_url" if tier.base_url else "")

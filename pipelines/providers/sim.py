@@ -1,13 +1,12 @@
 """`provider = "sim"`: a model of our simulator, with the latencies and faults of a real one."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
-from pipelines.providers.anthropic import MessagesModel
 from pipelines.providers.provider import TierModel
 from pipelines.providers.resources import Resources
-from pipelines.providers.wires import ServiceTier, Speed, WireModel, WireTable
+from pipelines.providers.wires import ServiceTier, Speed, Wire, WireModel, WireTable
 from pipelines.table import Table
 from voice.errors import ConfigurationError
 
@@ -52,7 +51,7 @@ class SimTier(WireTable):
     provider: Literal["sim"]
     model: str = "sonnet"
     """One of the models that `voice simulate` lists."""
-    wire: Literal["chat", "responses", "messages"] = "chat"
+    wire: Wire = "chat"
     """The protocol: Chat Completions on a kept-alive connection, Responses over a WebSocket that is kept open, or
     Anthropic's Messages on a kept-alive connection."""
     speed: Literal["standard", "auto", "default", "flex", "priority", "fast", "ultrafast"] | None = None
@@ -113,19 +112,14 @@ class SimTier(WireTable):
 
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
         """The model in the simulator that all simulated tiers share."""
+        is_messages = self.wire == "messages"
 
         async def find() -> str:
-            return self._url(await _simulator(llm.simulator, resources))
+            url = self._url(await _simulator(llm.simulator, resources))
+            return url.removesuffix("/v1") if is_messages else url
 
-        async def find_root() -> str:
-            return (await find()).removesuffix("/v1")
-
-        where = "the simulator"
-        if self.wire == "messages":
-            return MessagesModel(
-                self, model=self.label, where=where, find=find_root, speed=self.speed, effort=self.effort
-            )
-        return WireModel(self, wire=self.wire, model=self.label, where=where, find=find, speed=self.speed)
+        options: dict[str, Any] = {"speed": self.speed, **({"effort": self.effort} if is_messages else {})}
+        return WireModel(self, wire=self.wire, model=self.label, where="the simulator", find=find, **options)
 
     @property
     def _name(self) -> str:

@@ -1,4 +1,4 @@
-"""Models on servers: their settings, and for OpenAI's protocols their connection and the service of a call."""
+"""Models on servers: their settings, their connection, and the service of a call."""
 
 import asyncio
 import logging
@@ -10,11 +10,13 @@ from pydantic import Field
 from pipelines.providers.provider import TierTable
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
     from pipecat.services.llm_service import LLMService
 
     from voice.llm.tools import Tool
+    from voice.llm.wires.anthropic.speed import FastPool
 
+Wire = Literal["chat", "responses", "messages"]
+"""OpenAI's Chat Completions and Responses, Anthropic's Messages."""
 ServiceTier = Literal["auto", "default", "flex", "priority", "fast", "ultrafast"]
 """OpenAI's speeds; "fast" is the newer name of "priority"."""
 Speed = Literal["standard", "fast"]
@@ -42,72 +44,73 @@ class WireModel:
         model: its name on the server, and in reports.
         where: the server, as reports name it.
         api_key: sent with each request.
-        find: gives the server's base URL, None for OpenAI; called once, at the start.
-        speed: the service tier that its requests ask for; None for the usual one.
-        effort: how much it thinks; None for the least that pipecat knows of.
+        find: gives the server's base URL, None for the provider's own; called once, at the start.
+        options: of the wire's service, such as `speed` and `effort`.
     """
 
     def __init__(
         self,
         tier: WireTable,
         *,
-        wire: Literal["chat", "responses"],
+        wire: Wire,
         model: str,
         where: str,
         api_key: str = NO_KEY,
         find: Callable[[], Awaitable[str | None]],
-        speed: str | None = None,
-        effort: str | None = None,
+        **options: Any,
     ) -> None:
         self._tier, self._model, self._where, self._api_key, self._find = tier, model, where, api_key, find
-        self._wire, self._speed, self._effort = wire, speed, effort
+        self._wire, self._options = wire, options
         self._url: str | None = None
-        self._client: AsyncOpenAI | None = None
+        self._client: Any = None
+        self._pool: FastPool | None = None
 
     async def start(self) -> None:
         """Find the server and open the connection that calls share."""
         # The SDK takes a second to import.
-        self._url, _ = await asyncio.gather(self._find(), asyncio.to_thread(_import_sdk))
+        self._url, _ = await asyncio.gather(self._find(), asyncio.to_thread(_import_service, self._wire))
+        from voice.llm.wires.connections import OPENAI, warm_up
+
         if self._wire == "responses":
             from voice.environment import proxy_for
-            from voice.llm.openai.responses_socket import OPENAI
 
             # Its socket belongs to a call; a proxy that cannot be used is said now.
             proxy_for(self._url or OPENAI)
             return
-        from voice.llm.openai.chat import make_client, warm_up
-
-        self._client = await asyncio.to_thread(
-            lambda: make_client(base_url=self._url, api_key=self._api_key, silence=self._silence)
-        )
+        self._client = await asyncio.to_thread(self._make_client)
         if problem := await warm_up(self._client, model=self._model, where=self._where):
             log.warning("%s", problem)
 
     def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
         """A call's service, with as many open connections as it may make requests at a time."""
-        from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
-
-        from voice.llm.tools import describe
-
         common: dict[str, Any] = {
             "model": self._model,
             "prompt": prompt,
             "max_tokens": self._tier.max_tokens,
             "where": self._where,
-            "speed": self._speed,
-            "effort": self._effort,
+            **self._options,
         }
-        if self._wire == "responses":
-            from voice.llm.openai.responses import ResponsesService
+        match self._wire:
+            case "chat":
+                from voice.llm.wires.chat.service import ChatService
 
-            offered = ToolsSchema(standard_tools=[describe(tool) for tool in tools]) if tools else None
-            return ResponsesService(
-                base_url=self._url, api_key=self._api_key, silence=self._silence, tools=offered, **common
-            )
-        from voice.llm.openai.chat import ChatService
+                return ChatService(self._client, connections=requests, **common)
+            case "messages":
+                from voice.llm.wires.anthropic.service import AnthropicService
 
-        assert self._client is not None
-        return ChatService(self._client, connections=requests, **common)
+                return AnthropicService(
+                    self._client, connections=requests, silence=self._silence, pool=self._pool, **common
+                )
+            case "responses":
+                from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
+
+                from voice.llm.tools import describe
+                from voice.llm.wires.responses.service import ResponsesService
+
+                offered = ToolsSchema(standard_tools=[describe(tool) for tool in tools]) if tools else None
+                return ResponsesService(
+                    base_url=self._url, api_key=self._api_key, silence=self._silence, tools=offered, **common
+                )
 
     async def close(self) -> None:
         """Close the connection."""
@@ -118,6 +121,23 @@ class WireModel:
     def _silence(self) -> float:
         return self._tier.silence_ms / 1000
 
+    def _make_client(self) -> Any:
+        if self._wire == "chat":
+            from voice.llm.wires.chat.service import make_client
 
-def _import_sdk() -> None:
-    import voice.llm.openai.chat  # noqa: F401
+            return make_client(base_url=self._url, api_key=self._api_key, silence=self._silence)
+        from voice.llm.wires.anthropic import service
+        from voice.llm.wires.anthropic.speed import FastPool
+
+        self._pool = FastPool()
+        return service.make_client(base_url=self._url, api_key=self._api_key, silence=self._silence)
+
+
+def _import_service(wire: Wire) -> None:
+    match wire:
+        case "chat":
+            import voice.llm.wires.chat.service
+        case "messages":
+            import voice.llm.wires.anthropic.service
+        case "responses":
+            import voice.llm.wires.responses.service  # noqa: F401

@@ -27,10 +27,10 @@ from pipelines.child import announced
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
+from voice.llm.wires.chat.service import ChatService, make_client
 from voice.server.event_loop import LoopWatch
 
 TURNS = 300

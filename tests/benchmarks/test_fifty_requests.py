@@ -16,8 +16,9 @@ import yaml
 
 from tests.pulled import use_pulled
 from voice.language.english.phrases import ENGLISH
-from voice.llm.local.chat_template import Message
-from voice.llm.local.own_model import OwnModel
+from voice.llm.wires.in_process.engine import Message
+from voice.llm.wires.in_process.gguf_file import read_gguf
+from voice.llm.wires.in_process.model import OwnModel
 from voice.models.store import find
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
 
@@ -80,7 +81,7 @@ def test_the_responder_before_a_model_answers_more_than_either_alone(
     names = ("qwen2.5-coder-0.5b", "smollm2-135m")
     use_pulled(monkeypatch, *names)
     prompt = ENGLISH.prompt_at(ENGLISH.prompt, NOW)
-    qwen, smol = (OwnModel.load(path) for path in map(find, names) if path)
+    qwen, smol = (OwnModel.load(read_gguf(path)) for path in map(find, names) if path)
     arrangements: dict[str, Answer] = {
         "responder": by_rules, "qwen": by_model(qwen, prompt), "smollm2": by_model(smol, prompt),
         "responder, qwen": by_both(qwen, prompt), "responder, smollm2": by_both(smol, prompt),

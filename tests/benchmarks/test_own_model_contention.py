@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.voice.llm.local.scripted_model import build
+from tests.voice.llm.wires.in_process.scripted_gguf import build
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,12 +29,13 @@ import asyncio, json, sys, time
 from pathlib import Path
 from pipelines.threads import limit_threads
 limit_threads()
-from voice.llm.local.chat_template import Message
-from voice.llm.local.own_model import OwnModel
+from voice.llm.wires.in_process.engine import Message
+from voice.llm.wires.in_process.gguf_file import read_gguf
+from voice.llm.wires.in_process.model import OwnModel
 
 async def main():
-    model = OwnModel.load(Path(sys.argv[1]), threads=int(sys.argv[2]))
-    model.warm_up("Be brief.")
+    model = OwnModel.load(read_gguf(Path(sys.argv[1])), threads=int(sys.argv[2]))
+    model.read("Be brief.").result()
     rounds = []
     for _ in range(3):
         began = time.perf_counter()
@@ -80,7 +81,7 @@ def _best(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_two_busy_threads_leave_it_a_fair_share(threads: int, tmp_path: Path) -> None:
-    folder = build(tmp_path / "model", endless=True, width=512, layers=12, fillers=32_000)
+    folder = build(tmp_path / "model.gguf", endless=True, width=512, layers=12, fillers=32_000)
     rounds = [[measure(folder, threads=threads, beside=count) for count in (0, 2)] for _ in range(ROUNDS)]
     alone, beside = (_best(list(cell)) for cell in zip(*rounds, strict=True))
     pace, wait = beside["pace"] / alone["pace"], beside["first"] / alone["first"]

@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.lab.simulator.app import serving
 from pipelines.lab.simulator.simulator import Simulator
-from tests.voice.llm.openai.responses_rig import FAST, SLOW, calling, chat_sizes, ended, in_call, make_service, until
+from tests.voice.llm.wires.responses.rig import FAST, SLOW, calling, chat_sizes, ended, in_call, make_service, until
 from voice.llm.answer.llm_request import LLMRequest
 
 

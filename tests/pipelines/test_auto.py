@@ -53,13 +53,13 @@ async def test_a_local_server_that_completes_is_the_only_tier(monkeypatch: pytes
 def test_a_language_model_that_is_here_is_taken_before_the_responder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(auto, "find", lambda name: tmp_path if name == "qwen2.5-0.5b" else None)
+    monkeypatch.setattr(auto, "find", lambda name: tmp_path if name == "qwen2.5-0.5b-gguf" else None)
     choice = auto.resolve("auto", [])
     assert isinstance(choice.settings.llm, Tiers)
     own = choice.settings.llm.tiers["large"]
     assert isinstance(own, OwnTier)
-    assert own.model == "qwen2.5-0.5b"
-    assert any("qwen2.5-0.5b in this process" in reason for reason in choice.reasons)
+    assert own.model == "qwen2.5-0.5b-gguf"
+    assert any("qwen2.5-0.5b-gguf in this process" in reason for reason in choice.reasons)
 
     monkeypatch.setenv("VOICE_OWN_MODEL", str(tmp_path))
     named = auto.resolve("auto", []).settings.llm

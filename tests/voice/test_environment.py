@@ -10,8 +10,8 @@ import pytest
 
 from voice.environment import checked_key, proxy_for, read_key
 from voice.errors import ComponentError, ConfigurationError
-from voice.llm.anthropic.client import make_client as make_anthropic
-from voice.llm.openai.chat import make_client as make_openai
+from voice.llm.wires.anthropic.service import make_client as make_anthropic
+from voice.llm.wires.chat.service import make_client as make_openai
 from voice.redaction import HIDDEN, redacted
 
 CANARY = "canary-0123456789-secret"

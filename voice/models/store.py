@@ -18,7 +18,7 @@ def find(name: str) -> Path | None:
     """Where the model of that name is; None if it is not here, or not known.
 
     Returns:
-        A folder for Whisper and CTranslate2, the .onnx file of a voice, or a GGUF file.
+        The folder of a Whisper model, the .onnx file of a voice, or a GGUF file.
     """
     model = named(name)
     return find_model(model) if model else None

@@ -157,14 +157,8 @@ class Model:
 
 
 CTRANSLATE2_NEEDS = ("config.json", "tokenizer.json", "model.bin")
-"""What the folder of a Whisper or language model must have; faster-whisper asks the hub for a missing tokenizer."""
-CTRANSLATE2_OPTIONAL = (
-    "preprocessor_config.json",
-    "vocabulary.json",
-    "vocabulary.txt",
-    "tokenizer_config.json",
-    "chat_template.jinja",
-)
+"""What the folder of a Whisper model must have; faster-whisper asks the hub for a missing tokenizer."""
+CTRANSLATE2_OPTIONAL = ("preprocessor_config.json", "vocabulary.json", "vocabulary.txt")
 VOICES = "rhasspy/piper-voices"
 _VOICE = re.compile(r"(?P<locale>(?P<language>[a-z]{2,3})_(?:[A-Z]{2}|\d{3}))-(?P<voice>\w+)-(?P<quality>\w+)")
 _REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from pipelines.engines.scripted.model_folder import build
 
 from tests.voice.fake_hub import Hub, unreachable
-from tests.voice.llm.local.scripted_model import build
 
 ROOT = Path(__file__).resolve().parents[3]
-NAME, REPOSITORY = "qwen2.5-0.5b", "jncraton/Qwen2.5-0.5B-Instruct-ct2-int8"
+NAME, REPOSITORY = "base.en", "Systran/faster-whisper-base.en"
 
 
 def voice(*arguments: str, hub: str, home: Path) -> "subprocess.CompletedProcess[str]":
@@ -28,7 +28,7 @@ def voice(*arguments: str, hub: str, home: Path) -> "subprocess.CompletedProcess
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    folder = build(tmp_path_factory.mktemp("published") / "model")
+    folder = build(tmp_path_factory.mktemp("published") / "model", text="hello there")
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
@@ -39,22 +39,21 @@ def listed(name: str, home: Path) -> str:
 
 
 def test_a_model_is_listed_pulled_taken_and_removed(files: dict[str, bytes], tmp_path: Path) -> None:
-    assert listed(NAME, tmp_path).startswith("- 500 MB answers, in this process, where llama.cpp does not run;")
+    assert listed(NAME, tmp_path).startswith("- 148 MB English, fewer errors than tiny.en;")
     with Hub(REPOSITORY, dict(files), {"model.bin"}).serving() as hub:
         first = voice("models", "pull", NAME, hub=hub.url, home=tmp_path)
         assert first.returncode == 0, first.stderr
         lines = first.stderr.splitlines()
-        assert lines[0] == f"To pull: {NAME} 500 MB."
-        assert (
-            lines[-1] == f'  `auto` uses it where no better one is here; provider = "own", model = "{NAME}" takes it.'
-        )
+        assert lines[0] == f"To pull: {NAME} 148 MB."
+        assert lines[-1] == f'  `auto` uses it where no better one is here; asr.model = "{NAME}" takes it.'
         before = list(hub.fetched)
         again = voice("models", "pull", NAME, hub=hub.url, home=tmp_path)
         assert "it is what the first pull got" in again.stderr
         assert hub.fetched == before, "nothing is downloaded twice"
     assert listed(NAME, tmp_path).startswith("here ")
     checked = voice("check", "auto", hub=unreachable(), home=tmp_path)
-    assert "scripted:own in this process" in checked.stdout + checked.stderr
+    assert f"asr: faster-whisper {NAME}, found in" in checked.stdout
+    assert "a pass takes" in checked.stdout, "what was pulled runs"
     removed = voice("models", "remove", NAME, hub=unreachable(), home=tmp_path)
     assert removed.stderr == f"{NAME} is removed.\n"
     assert listed(NAME, tmp_path).startswith("- ")

@@ -13,7 +13,7 @@ from pipelines.providers.own import OwnTier
 from pipelines.tiers.models import poor
 from pipelines.tiers.table import Tiers
 from tests.pipelines.conversations import write_conversation
-from tests.voice.llm.local.scripted_model import build
+from tests.voice.llm.wires.in_process.scripted_gguf import build
 from voice.errors import ComponentError, ConfigurationError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,9 +36,10 @@ def tier(model: str) -> tuple[OwnTier, Tiers]:
 
 
 def test_a_call_is_answered_and_the_record_says_that_the_weights_are_made_up(tmp_path: Path) -> None:
-    folder = build(tmp_path / "model")
+    pytest.importorskip("xllamacpp")
+    file = build(tmp_path / "model.gguf")
     pipeline = tmp_path / "own.toml"
-    pipeline.write_text(PIPELINE.format(model=folder))
+    pipeline.write_text(PIPELINE.format(model=file))
     fixture = write_conversation(tmp_path / "one", ("commands/02", "kettle"))
     out = tmp_path / "run"
     done = run("pipelines.cli", "replay", str(fixture), "--pipeline", str(pipeline), "--out", str(out))
@@ -59,8 +60,8 @@ def run(module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 def test_what_is_not_here_or_no_model_is_refused_before_anything_starts(tmp_path: Path) -> None:
     for model, error, words in (
-        ("gpt-9", ConfigurationError, "'gpt-9' names no model: use a folder"),
-        (str(tmp_path), ComponentError, "it lacks config.json, tokenizer.json, model.bin"),
+        ("gpt-9", ConfigurationError, "'gpt-9' names no model: use a GGUF file"),
+        (str(tmp_path), ComponentError, "is a folder, and a language model in this process is a GGUF file"),
         (str(tmp_path / "none.gguf"), ComponentError, "There is no file"),
     ):
         own, llm = tier(model)

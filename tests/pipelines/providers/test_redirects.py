@@ -13,9 +13,9 @@ from pipelines.providers.anthropic import AnthropicTier
 from pipelines.providers.server_check import check_server
 from voice.client.call.connection import connect_call
 from voice.errors import ComponentError
-from voice.llm.anthropic import client as messages
-from voice.llm.openai import chat, responses_errors
-from voice.llm.provider_errors import reason
+from voice.llm.wires.anthropic import service as messages
+from voice.llm.wires.chat import service as chat
+from voice.llm.wires.errors import reason
 from voice.redirects import DirectConnection, Redirected
 from voice.wire.endpoint import TOKEN_VARIABLE
 
@@ -61,7 +61,7 @@ async def test_a_redirected_message_is_one_sentence(redirecting: str, asked: lis
     client = messages.make_client(base_url=redirecting, api_key=KEY, silence=5.0)
     with pytest.raises(anthropic.APIStatusError) as failed:
         await client.messages.create(model="m", max_tokens=1, messages=[{"role": "user", "content": "Hi"}])
-    assert messages.reason(failed.value, model="m", where="it") == f"m at it {NOT_FOLLOWED}."
+    assert reason(failed.value, model="m", where="it") == f"m at it {NOT_FOLLOWED}."
     assert asked == ["/v1/messages"]
 
 
@@ -78,7 +78,7 @@ async def test_a_redirected_socket_is_one_sentence(redirecting: str) -> None:
 
     with pytest.raises(Redirected) as failed:
         await connect(redirecting.replace("http", "ws"), create_connection=DirectConnection)
-    assert responses_errors.reason(failed.value, model="m", where="it") == f"m at it {NOT_FOLLOWED}."
+    assert reason(failed.value, model="m", where="it") == f"m at it {NOT_FOLLOWED}."
 
 
 async def test_a_check_is_not_redirected(redirecting: str) -> None:

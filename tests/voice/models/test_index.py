@@ -17,7 +17,7 @@ import pytest
 from tests.voice.fake_hub import unreachable
 from tests.voice.models.fake_index import FILES, HALF, MEMBERS, NAME, Index, parts, row
 from voice.errors import ComponentError, ConfigurationError
-from voice.llm.local.gguf_header import read_gguf
+from voice.llm.wires.in_process.gguf_file import read_gguf
 from voice.models import index as index_module
 from voice.models import store
 from voice.models.pulling import pull

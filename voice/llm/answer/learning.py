@@ -7,8 +7,8 @@ from latency.budget import Deadline
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.policy import Plan
 from voice.llm.policy.tier_statistics import TierStatistics
-from voice.llm.rate_limits import duration
 from voice.llm.tiers.tier import Tier
+from voice.llm.wires.rate_limits import duration
 
 log = logging.getLogger(__name__)
 

@@ -55,8 +55,7 @@ from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.llm.tools import Traits
-from voice.llm.tools.rounds import ToolRounds
-from voice.llm.tools.running import RunningTools
+from voice.llm.tools.running import RunningTools, ToolRounds
 
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""

@@ -41,10 +41,6 @@ class Catalog:
         """The tier of this name, or whose simulated twin has it; None for none."""
         return self.tiers.get(name) or self.tiers.get(self.short_names.get(name, ""))
 
-    def meant(self, name: str) -> str | None:
-        """The name that is closest to one that is unknown."""
-        return next(iter(difflib.get_close_matches(name, [*self.tiers, *self.short_names], n=1)), None)
-
     def at_standard_speed(self, tier: CatalogTier) -> CatalogTier:
         """The tier that it is but for its speed: itself for one without."""
         base = self.tiers.get(tier.same_as or "")

@@ -32,9 +32,9 @@ from voice.frames import LLMFailureFrame
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.ensemble.sampling import Sampling, sampling_of
-from voice.llm.rate_limits import rest_after
-from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.speeds import HasSpeed, fast_speed
+from voice.llm.wires.errors import was_taken
+from voice.llm.wires.rate_limits import rest_after
 
 CANCEL_WITHIN = 0.5
 """Seconds that a cancelled request may take to release its service before the next request is made regardless."""

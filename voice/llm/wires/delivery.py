@@ -24,9 +24,11 @@ from pipecat.metrics.metrics import LLMTokenUsage
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.services.llm_service import LLMService
 
+from voice.frames import LLMFailureFrame
 from voice.llm.answer.llm_request import CHARS_PER_TOKEN
 from voice.llm.answer.provider_note import CUT_OFF, ProviderNote
 from voice.llm.tiers.tier import note
+from voice.llm.wires.errors import reason, was_taken
 from voice.llm.wires.events import CallPart, Event, Finish, Text, Usage, WireError
 from voice.llm.wires.repetition import Repetition
 from voice.llm.wires.tool_calls import ToolCalls
@@ -142,6 +144,24 @@ async def deliver(
                 for call in made
             ]
         )
+
+
+async def push_failure(
+    service: LLMService[Any], error: Exception, *, model: str, where: str, is_asked: bool = True
+) -> None:
+    """Have a service report why its request failed.
+
+    pipecat also reports the error, in its own words, and decides whether the service can still be used.
+
+    Args:
+        service: made the request.
+        error: why it failed.
+        model: its name on the server.
+        where: how the report names the server.
+        is_asked: whether the request was sent.
+    """
+    failure = reason(error, model=model, where=where)
+    await service.push_frame(LLMFailureFrame(text="", reason=failure, was_taken=is_asked and was_taken(error)))
 
 
 class _Kept:

@@ -79,6 +79,24 @@ class Usage:
         return replace(self, **known)
 
 
+def token_usage(usage: Mapping[str, Any], given: str, made: str) -> Usage:
+    """What a server of OpenAI's protocols reports.
+
+    Args:
+        usage: as the server sends it.
+        given, made: what the protocol calls the tokens of the request and of the answer, such as "prompt" and
+            "completion".
+    """
+    of_given, of_made = (mapping(usage.get(f"{name}_tokens_details")) for name in (given, made))
+    return Usage(
+        prompt=count(usage.get(f"{given}_tokens")),
+        completion=count(usage.get(f"{made}_tokens")),
+        cached=count(of_given.get("cached_tokens")),
+        written=count(of_given.get("cache_write_tokens")),
+        reasoning=count(of_made.get("reasoning_tokens")),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Finish:
     """The server says that its answer is whole.

@@ -17,13 +17,13 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame
 from voice.llm.answer.provider_note import ProviderNote, RemainingRequests
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
+from voice.llm.wires.chat.service import ChatService, make_client
 
 RIGHT, WRONG = "It is 12 dollars. That is all.", "It is 13 dollars. That is all."
 

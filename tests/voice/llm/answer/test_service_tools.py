@@ -27,7 +27,7 @@ from voice.llm.policy import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
-from voice.llm.tools.rounds import MOST_ALIKE
+from voice.llm.tools.running import MOST_ALIKE
 
 
 async def test_tools_of_the_winner_run_once_and_those_of_the_loser_never() -> None:

@@ -11,7 +11,7 @@ from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.services.llm_service import LLMService
 
 from pipelines.lab.simulator.simulator import Simulator
-from tests.voice.llm.openai.responses_rig import in_call
+from tests.voice.llm.wires.responses.rig import in_call
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.tools import describe
 

@@ -12,7 +12,7 @@ from pipecat.frames.frames import Frame
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from tests.voice.llm.wires.scripted_server import MODEL, Expected, answered, check, serving
-from voice.llm.openai.chat import ChatService, make_client
+from voice.llm.wires.chat.service import ChatService, make_client
 from voice.llm.wires.delivery import EVENTS_AT_ONCE, deliver
 from voice.llm.wires.events import Event, Text
 

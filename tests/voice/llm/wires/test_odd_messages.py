@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tests.voice.llm.wires.scripted_server import MODEL, Expected, answered, check, serving
-from voice.llm.anthropic.client import make_client
-from voice.llm.anthropic.messages import AnthropicService
+from voice.llm.wires.anthropic.service import AnthropicService, make_client
 
 Pieces = Sequence[bytes | float | None]
 

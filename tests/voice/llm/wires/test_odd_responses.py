@@ -9,7 +9,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from pipelines.lab.simulator.simulator import Simulator
-from tests.voice.llm.openai.responses_rig import in_call, listening, make_service
+from tests.voice.llm.wires.responses.rig import in_call, listening, make_service
 from tests.voice.llm.wires.scripted_server import MODEL, Expected, answered, check
 
 Events = Sequence[dict[str, Any] | str]

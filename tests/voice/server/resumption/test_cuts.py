@@ -117,7 +117,7 @@ async def serving(**how: Any) -> AsyncIterator[tuple[CountingAgent, Calls, Cutti
     await running
 
 
-class Caller:
+class CountingCaller:
     """A client that counts, too."""
 
     def __init__(self, port: int) -> None:
@@ -169,8 +169,8 @@ async def until(holds: Any, within: float = 20.0) -> None:
 
 
 @asynccontextmanager
-async def calling(proxy: CuttingProxy) -> AsyncIterator[Caller]:
-    caller = Caller(proxy.port)
+async def calling(proxy: CuttingProxy) -> AsyncIterator[CountingCaller]:
+    caller = CountingCaller(proxy.port)
     await caller.connection.open()
     tasks = [asyncio.create_task(caller.receive()), asyncio.create_task(caller.send())]
     try:

@@ -1,0 +1,1 @@
+"""OpenAI's Chat Completions, on connections that are kept open."""

@@ -1,0 +1,1 @@
+"""OpenAI's Responses, on WebSockets that are opened before they are needed."""

@@ -1,5 +1,6 @@
 """Computes when an answer is due, from the end of the user's turn. Pure: instants are passed in, in seconds."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -38,6 +39,7 @@ class TurnDeadline:
         self._vad_stop: float | None = None
         self._silence_needed: float | None = None
         self._committed: Commit | None = None
+        self._held_until = math.inf
         self.ended: float | None = None
         """When the turn ended that has not been answered yet; None when there is none."""
 
@@ -70,13 +72,17 @@ class TurnDeadline:
         left = remaining_turn_budget(self._speech_end, self._budget, self._synthesis_p95())
         return Deadline(left, "turn")
 
-    def commit(self, at: float, *, fast_p95: float | None, preferred_at: float | None = None) -> Deadline:
+    def commit(
+        self, at: float, *, fast_p95: float | None, preferred_at: float | None = None, follows_tool: bool = False
+    ) -> Deadline:
         """When the answer is due if the turn ended at `at`. Forgets the user's silence.
 
         Args:
             at: when, seconds.
             fast_p95: the basis of the floor; see `Commit`.
             preferred_at: when the tier that answers better usually has its first clause; see `Commit`.
+            follows_tool: whether it is made of what a tool returned. The caller has then waited since the turn ended,
+                and no ready answer is held back once that deadline is over.
         """
         commit = self._committed = Commit(
             at=at,
@@ -88,7 +94,11 @@ class TurnDeadline:
             preferred_at=preferred_at,
         )
         self._forget()
-        return commit.deadline(self._budget)
+        deadline = commit.deadline(self._budget)
+        if follows_tool:
+            return replace(deadline, due=min(deadline.hold_until, self._held_until))
+        self._held_until = deadline.hold_until
+        return deadline
 
     def charged(self, frame: TurnEndFrame) -> Deadline | None:
         """The deadline of the turn that was just committed, charged by what ended it; None without a commit.

@@ -6,8 +6,7 @@ the limit; a sentence that goes on for far too long ("1, 2, 3, …") is cut at a
 
 from dataclasses import dataclass, replace
 
-from voice.llm.answer.clauses import CLOSERS, SENTENCE_MARKS
-from voice.llm.answer.playout_estimate import SECONDS_PER_CHARACTER
+from voice.llm.answer.clauses import CLOSERS, SECONDS_PER_CHARACTER, SENTENCE_MARKS
 
 DIGIT = 5
 """Characters that a digit counts as: with the embedded voice "1, 2, 3, … 20." (70 characters) takes 10.7 s, a sentence

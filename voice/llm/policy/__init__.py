@@ -1,18 +1,25 @@
 """Decides which tier is asked, spoken and cancelled, and when. Pure: no I/O, no clock."""
 
-from voice.llm.policy.adaptive import Adaptive
-from voice.llm.policy.best_of import BestOf, FastFirst
 from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.plan import Plan
-from voice.llm.policy.policies import Fallback, Hedged, Policy, Race, Single
-from voice.llm.policy.routed import Relay, Routed
-from voice.llm.policy.situation import Decision, Outcome, RequestState, Situation, Start
-from voice.llm.policy.turn_info import TurnInfo
+from voice.llm.policy.policies import (
+    Adaptive,
+    BestOf,
+    Fallback,
+    FastFirst,
+    Hedged,
+    Policy,
+    Race,
+    Relay,
+    Routed,
+    Single,
+)
+from voice.llm.policy.situation import ANY_TURN, Decision, Outcome, RequestState, Situation, Start, TurnInfo
 
 __all__ = [
+    "ANY_TURN",
     "POLICIES",
     "Adaptive",
-    "RequestState",
     "BestOf",
     "Decision",
     "Fallback",
@@ -23,10 +30,11 @@ __all__ = [
     "Policy",
     "Race",
     "Relay",
-    "TurnInfo",
+    "RequestState",
     "Routed",
     "Single",
     "Situation",
     "Start",
+    "TurnInfo",
     "make_policy",
 ]

@@ -3,11 +3,20 @@
 from collections.abc import Callable, Sequence
 
 from voice.errors import ConfigurationError
-from voice.llm.policy.adaptive import Adaptive
-from voice.llm.policy.best_of import USUAL, BestOf, FastFirst
-from voice.llm.policy.draft_verify import DraftVerify
-from voice.llm.policy.policies import Fallback, Hedged, Policy, Race, Single
-from voice.llm.policy.routed import Relay, Routed
+from voice.llm.policy.policies import (
+    USUAL_CANDIDATES,
+    Adaptive,
+    BestOf,
+    DraftVerify,
+    Fallback,
+    FastFirst,
+    Hedged,
+    Policy,
+    Race,
+    Relay,
+    Routed,
+    Single,
+)
 
 _PAIRS: dict[str, Callable[..., Policy]] = {
     "fallback": Fallback,
@@ -45,7 +54,7 @@ def make_policy(
         tiers: all tiers, in a role or not; an error names those that could take one.
         bridge: whether phrases are said while no answer is there.
         best_of: how many candidates the fast tier, or a lone one, is asked for where it answers; None for one, and
-            for `USUAL` with the policy `best_of`.
+            for `USUAL_CANDIDATES` with the policy `best_of`.
 
     Raises:
         ConfigurationError: no such policy, no tier for a role that it needs, the same tier for both, or candidates
@@ -60,7 +69,7 @@ def make_policy(
             f"choose one of {', '.join(DRAFTED)}."
         )
     tier = policy.tiers[0] if name == "single" or fast is None else fast
-    return BestOf(inner=policy, tier=tier, candidates=best_of or USUAL)
+    return BestOf(inner=policy, tier=tier, candidates=best_of or USUAL_CANDIDATES)
 
 
 def _made(name: str, *, large: str | None, fast: str | None, tiers: Sequence[str], bridge: bool) -> Policy:

@@ -16,13 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from latency.record.requests import PhraseKind
+from voice.llm.answer.hold_phrases import DELAY_AFTER, HOLD_GUARD, due_phrase
 from voice.llm.policy.situation import Decision, RequestState, Situation, Start
 
-HOLD_GUARD = 0.02
-"""Seconds before the deadline at which waiting for the preferred tier ends, since the event loop may run late."""
-DELAY_AFTER = 2.45
-"""Seconds from the commit to the sentence that admits a delay, so that it is said by 2.5 s."""
 ANSWER_PATIENCE = 8.0
 """Seconds after the commit at which waiting for an answer ends."""
 STALL_PATIENCE = 3.0
@@ -68,8 +64,6 @@ class Plan:
     """Whether filler phrases are said while no answer is ready."""
     leads: Mapping[str, float] = field(default_factory=dict)
     """How long before an instant each tier is to be asked, seconds; see `TierStatistics.lead`."""
-    fast_p95: float | None = None
-    """95th percentile of the fast tier in seconds, the basis of the deadline's floor."""
     opener: str | None = None
     """The tier that words an opening when the first tier is expected to be late; None for no opening."""
     usual: float | None = None
@@ -87,7 +81,7 @@ class Plan:
 
         Nothing could answer sooner than a lone tier, so a turn that other stages have delayed does not make it late.
         """
-        return self.fast if self.fast is not None and self.fast_p95 is not None else self.first[0]
+        return self.fast if self.fast is not None and self.fast in (*self.first, self.rescue) else self.first[0]
 
     @property
     def preferred(self) -> str | None:
@@ -106,7 +100,6 @@ class Plan:
             rescue=poor,
             rescued="failed",
             fast=None,
-            fast_p95=None,
             second_delay=None,
             opener=None,
             verifier=None,
@@ -122,14 +115,11 @@ class Plan:
             return self
         names = ", ".join(dict.fromkeys(gone))
         reason = f"{names} is not asked for now: it refused lately, or its limits are nearly used up"
-        fast_p95 = self.fast_p95 if self.fast not in down else None
         verifier = self.verifier if self.verifier not in down else None
         first, opener = left, self.opener if self.opener not in down else None
         if not left and rescue:
             first, rescue, opener = (rescue,), None, None
-        return replace(
-            self, reason=reason, first=first, rescue=rescue, fast_p95=fast_p95, opener=opener, verifier=verifier
-        )
+        return replace(self, reason=reason, first=first, rescue=rescue, opener=opener, verifier=verifier)
 
     def drafts(self, start: Start) -> bool:
         """Whether a request drafts an answer, which is verified."""
@@ -179,13 +169,9 @@ class Plan:
         if s.now >= s.commit + ANSWER_PATIENCE or not (running or ready or starts or opens):
             return Decision(give_up=True, cancel=_others(s, None))
         wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + ANSWER_PATIENCE, opens_at]
-        say: PhraseKind | None = None
+        say = due_phrase(s.now, commit=s.commit, hold_at=hold_at, said=s.held) if self.bridge else None
         if self.bridge:
             wakes.append(s.commit + DELAY_AFTER)
-            if s.now >= s.commit + DELAY_AFTER:
-                say = "delay" if s.held < 2 else None
-            elif s.now >= hold_at:
-                say = "hold" if s.held < 1 else None
         return Decision(start=starts, cancel=cancel, say=say, wake_at=_next(s.now, *wakes))
 
     def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:

@@ -31,7 +31,7 @@ from latency.record.requests import Price
 from voice.frames import LLMFailureFrame
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.ensemble.sampling import Sampling, sampling_of
+from voice.llm.ensemble import Sampling, sampling_of
 from voice.llm.rate_limits import rest_after
 from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.speeds import HasSpeed, fast_speed
@@ -56,7 +56,7 @@ def is_in_request() -> bool:
 def sampling() -> Sampling | None:
     """How the current request is to be sampled; None for as its service is set. Called by services."""
     asked = _asked.get()
-    return sampling_of(asked[0].candidate) if asked else None
+    return sampling_of(asked[0].state.candidate) if asked else None
 
 
 def note(known: ProviderNote) -> None:
@@ -175,7 +175,7 @@ class Tier:
         leaving = [task for task, used in self._running.items() if used is service and task.cancelling()]
         task: asyncio.Task[None] = service.create_task(
             self._run(service, attempt, context, changed, leaving),
-            f"{self.name}#{attempt.number}",
+            f"{self.name}#{attempt.state.number}",
             contextvars.copy_context(),
         )
         self._running[task] = service

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from voice.llm.answer.going_on import GO_ON
+from voice.llm.answer.instructions import CONTINUE
 from voice.simulator.conversation import Message
 
 NOTHING_LEFT = "That was all."
@@ -10,7 +10,7 @@ NOTHING_LEFT = "That was all."
 
 def begun(messages: Sequence[Message]) -> str | None:
     """What was heard of the answer, if a request asks for the rest of it, in whatever role the instruction comes."""
-    return messages[-2].text if len(messages) > 2 and messages[-1].text == GO_ON else None
+    return messages[-2].text if len(messages) > 2 and messages[-1].text == CONTINUE else None
 
 
 def rest_of(answer: str, *, heard: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from voice.llm.opening.opening import GO_ON, OPEN
+from voice.llm.answer.instructions import FOLLOW, OPEN
 from voice.simulator.conversation import Message
 
 _CONVERSION = re.compile(r"\bconvert\b.* (?P<start>[a-z]+) (?:to|into) (?P<end>[a-z]+)$")
@@ -37,7 +37,7 @@ def relayed(messages: Sequence[Message]) -> Relayed:
     last = messages[-1].text if messages else ""
     if last == OPEN:
         return Relayed(messages[:-1], opens=True)
-    if last == GO_ON and len(messages) > 1:
+    if last == FOLLOW and len(messages) > 1:
         return Relayed(messages[:-2], opening=messages[-2].text)
     return Relayed(messages)
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from voice.llm.ensemble.facts import facts_of
-from voice.llm.verification.request import CORRECT, VERIFY
+from voice.llm.answer.instructions import CORRECT, VERIFY
+from voice.llm.drafts import facts_of
 from voice.simulator.conversation import Message
 
 _CORRECT = CORRECT[: CORRECT.index("{")]

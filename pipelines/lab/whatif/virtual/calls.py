@@ -16,8 +16,9 @@ from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
 from pipelines.lab.whatif.virtual.wording import Wording, wording
 from pipelines.tiers.models import ENOUGH, USUAL_FAST_P95, USUAL_P95
 from voice.language.phrases import ENGLISH
+from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.hold_phrases import HoldPhrases
-from voice.llm.policy import Plan, Policy, Start, TurnInfo, make_policy
+from voice.llm.policy import Plan, Policy, RequestState, Start, TurnInfo, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 from voice.llm.routing.settling import Route
 from voice.simulator.conversation import token_count
@@ -105,7 +106,7 @@ class VirtualCalls:
             for one in turn.discarded
         ]
         last = self._answer(turn, end, words, prompt, bridging, asked=turn.asked, dropped=None)
-        self._route, self._said_before = self._route.then(last.plan.route), turn.answer
+        self._route, self._said_before = self._route.then(last.state.plan.route), turn.answer
         answers.append(last)
         return TurnRecord(
             session=f"{position // self._call_turns}",
@@ -115,8 +116,8 @@ class VirtualCalls:
             said=turn.answer,
             wants_answer=True,
             marks=_marks(turn, end, last),
-            attempts=tuple(one.record(response=answer.number) for answer in answers for one in answer.attempts),
-            responses=tuple(answer.record() for answer in answers),
+            attempts=tuple(one.record(response=answer.state.number) for answer in answers for one in answer.requests),
+            responses=tuple(answer.state.record() for answer in answers),
         )
 
     def _answer(
@@ -140,30 +141,15 @@ class VirtualCalls:
             if start.verifies is not None:
                 left = AGREED
             return VirtualRequest(
-                number=number,
-                tier=start.tier,
-                request=now,
+                RequestState.of(start, number=number, request=now, heard=heard, reviewed=plan.drafts(start)),
                 wording=left,
                 timetable=timetable(left.text, self._luck.model(start.tier), now=now),
-                continues=start.continues,
-                heard=heard,
                 prompt_tokens=prompt,
-                opens=start.opens,
-                follows=start.follows,
-                candidate=start.candidate,
-                verifies=start.verifies,
-                reviewed=plan.drafts(start),
             )
 
-        answer = VirtualAnswer(
-            number=next(self._answers),
-            plan=plan,
-            book=self._book,
-            times=self._times(turn, end, plan, asked=asked, dropped=dropped),
-            ask=ask,
-            bridging=bridging,
-            judged=self._policy.judged,
-        )
+        state = AnswerState(number=next(self._answers), plan=plan, book=self._book, judged=self._policy.judged)
+        times = self._times(turn, end, plan, asked=asked, dropped=dropped)
+        answer = VirtualAnswer(state, times=times, ask=ask, bridging=bridging)
         answer.run()
         return answer
 
@@ -239,8 +225,8 @@ def _marks(turn: CallerTurn, end: float, answer: VirtualAnswer) -> Marks:
     else:
         sample = max(answer.handed, commit) + HANDOVER + turn.synthesis
     spoken_until = 0.0
-    for phrase in answer.said:
-        if phrase.at is not None:
+    for phrase in answer.state.said:
+        if phrase is not None and phrase.at is not None:
             began = max(spoken_until, phrase.at + turn.playout)
             spoken_until = began + len(phrase.text) * PHRASE_SECONDS_PER_CHARACTER
             marks.setdefault(Mark.FIRST_AUDIBLE, began)

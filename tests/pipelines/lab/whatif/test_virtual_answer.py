@@ -19,6 +19,7 @@ from pipelines.lab.whatif.virtual.calls import Randomness, VirtualCalls
 from voice.frames import AnswerTextFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
+from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.policy import Start
@@ -65,14 +66,15 @@ class ScriptedTier:
         self._name, self._ask = name, ask
 
     def ask(self, attempt: LLMRequest, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
-        start = Start(tier=self._name, continues=attempt.continues, opens=attempt.opens, follows=attempt.follows)
-        actions = self._ask(start, attempt.number, attempt.request, attempt.heard)
+        state = attempt.state
+        start = Start(tier=self._name, continues=state.continues, opens=state.opens, follows=state.follows)
+        actions = self._ask(start, state.number, state.request, state.heard)
         return asyncio.get_running_loop().create_task(self._stream(attempt, actions, changed))
 
     async def _stream(self, attempt: LLMRequest, actions: Iterator[Any], changed: Callable[[], None]) -> None:
         clock = asyncio.get_running_loop().time
         for action in actions:
-            await asyncio.sleep(attempt.request + action.at - clock())
+            await asyncio.sleep(attempt.state.request + action.at - clock())
             if isinstance(action, Failure):
                 attempt.fail(f"HTTP {action.status}", clock())
                 changed()
@@ -112,15 +114,15 @@ class Listener:
 
 def live(virtual: VirtualAnswer, ask: Callable[[Start, int, float, int], Any]) -> tuple[list[Any], float | None, Any]:
     """Run the real `Answer` of the same plan on a virtual clock: its requests, its first clause, what it learned."""
-    times, book = virtual.times, copy.deepcopy(virtual.book)
+    times, before = virtual.times, virtual.state
+    book = copy.deepcopy(before.book)
     loop = VirtualLoop(times.asked)
     try:
         listener = Listener(copy.deepcopy(virtual.bridging), loop.time)
         tiers: Any = {name: ScriptedTier(name, ask) for name in ("large", "fast")}
-        answer = Answer(
-            number=virtual.number, plan=virtual.plan, tiers=tiers, book=book, context=LLMContext([]),
-            speaker=listener, judged=virtual.judged, clock=loop.time,
-        )  # fmt: skip
+        state = AnswerState(number=before.number, plan=before.plan, book=book, judged=before.judged)
+        speaker: Any = listener
+        answer = Answer(state, tiers=tiers, context=LLMContext([]), speaker=speaker, clock=loop.time)
 
         async def turn() -> None:
             if times.hinted is not None and times.ahead is not None and times.hinted <= loop.time():
@@ -133,7 +135,7 @@ def live(virtual: VirtualAnswer, ask: Callable[[Start, int, float, int], Any]) -
             if times.dropped is not None:
                 await asyncio.wait([task], timeout=times.dropped - loop.time())
                 if not task.done():
-                    answer.withdraw()
+                    state.withdraw()
                     task.cancel()
                     await asyncio.wait([task])
                 return
@@ -144,7 +146,7 @@ def live(virtual: VirtualAnswer, ask: Callable[[Start, int, float, int], Any]) -
             await task
 
         loop.run_until_complete(turn())
-        return answer._attempts, listener.handed, book
+        return state.requests, listener.handed, book
     finally:
         loop.close()
 
@@ -153,9 +155,10 @@ def seen(attempt: LLMRequest) -> tuple[Any, ...]:
     def about(at: float | None) -> float | None:
         return None if at is None else round(at, 3)
 
+    state = attempt.state
     return (
-        attempt.tier, about(attempt.request), about(attempt.first_token), about(attempt.first_clause), attempt.outcome,
-        attempt.spoken, attempt.clauses, attempt.continues,
+        state.tier, about(state.request), about(state.first_token), about(state.first_clause), state.outcome,
+        state.spoken, state.clauses, state.continues,
     )  # fmt: skip
 
 
@@ -188,14 +191,14 @@ def test_it_does_what_a_live_answer_does(
             words = virtual_call.wording(SAID)
             attempts, handed, book = live(self, ask)
             super().run()
-            assert [seen(one) for one in self.attempts] == [seen(one) for one in attempts]
+            assert [seen(one) for one in self.requests] == [seen(one) for one in attempts]
             assert (self.handed is None) == (handed is None)
             if self.handed is not None and handed is not None:
                 assert self.handed == pytest.approx(handed, abs=0.001)
-            for tier in self.book.tiers:
-                assert self.book.p95(tier) == pytest.approx(book.p95(tier), abs=0.001)
-                assert self.book.standing[tier].demoted == book.standing[tier].demoted
-            compared.append(self.number)
+            for tier in self.state.book.tiers:
+                assert self.state.book.p95(tier) == pytest.approx(book.p95(tier), abs=0.001)
+                assert self.state.book.standing[tier].demoted == book.standing[tier].demoted
+            compared.append(self.state.number)
 
     monkeypatch.setattr(virtual_call, "VirtualAnswer", Checked)
     second = None if fast is None else Contestant(name=fast, profile=PROFILES[fast])

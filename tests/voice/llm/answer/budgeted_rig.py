@@ -23,6 +23,7 @@ from voice.frames import HoldPhraseFrame, RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import Policy, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.server.interventions import Interventions
 from voice.server.loop.loop_watch import LoopWatch
@@ -243,12 +244,19 @@ def make_call(
     budget: float = 0.45,
     p95: float = 0.15,
     irreversible: Sequence[str] = (),
+    spending: Spending | None = None,
 ) -> Call:
     tiers = [Tier("large", chat(large))] + ([Tier("fast", chat(fast))] if fast else [])
     book = TierStatistics({"large": 1.0, "fast": p95})
     made = make_policy(policy, large="large", fast="fast" if fast else None) if isinstance(policy, str) else policy
     service = BudgetedLLMService(
-        tiers, made, book=book, budget=Budget.with_llm(budget), irreversible=irreversible, large="large"
+        tiers,
+        made,
+        book=book,
+        budget=Budget.with_llm(budget),
+        irreversible=irreversible,
+        large="large",
+        spending=spending,
     )
     call = Call(service, book, tiers)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from latency.budget import Budget, Commit
+from latency.budget import FLOOR_GUARD, Budget, Commit
 from voice.llm.policy import Plan, RequestState, Situation
 
 COMMIT = 100.0
@@ -54,7 +54,8 @@ def play(
 ) -> Played:
     """Play a turn whose requests begin `speculated` seconds before the commit."""
     played, now = Played(), COMMIT - speculated
-    commit = Commit(at=COMMIT, speech_end=speech_end, fast_p95=plan.fast_p95).deadline(Budget())
+    fast_p95 = None if plan.fast is None or plan.floor_tier != plan.fast else plan.leads[plan.fast] - FLOOR_GUARD
+    commit = Commit(at=COMMIT, speech_end=speech_end, fast_p95=fast_p95).deadline(Budget())
     played.deadline = commit.at - COMMIT
     attempts: list[RequestState] = []
     running: list[Script] = []

@@ -8,7 +8,7 @@ from latency.budget import Deadline
 from tests.voice.llm.policy.policy_play import Script, play
 from voice.errors import ConfigurationError
 from voice.llm.policy import BestOf, Decision, Plan, RequestState, Situation, make_policy
-from voice.llm.policy.best_of import within_rate_limits
+from voice.llm.policy.policies import within_rate_limits
 from voice.llm.policy.tier_statistics import TierStatistics
 
 QUICK = Script(clauses=(0.2,), end=0.24)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from latency.budget import Deadline
+from voice.llm.answer.hold_phrases import HOLD_GUARD
 from voice.llm.policy import Plan, RequestState, Situation, make_policy
-from voice.llm.policy.plan import HOLD_GUARD, VERDICT_PATIENCE
+from voice.llm.policy.plan import VERDICT_PATIENCE
 from voice.llm.policy.situation import Decision, Start
 from voice.llm.policy.tier_statistics import TierStatistics
 

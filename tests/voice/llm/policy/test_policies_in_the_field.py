@@ -138,7 +138,7 @@ class Timed:
 
     def __init__(self, plan: Plan, cpu: float) -> None:
         self.plan, self.cpu = plan, cpu
-        self.fast_p95 = plan.fast_p95
+        self.fast, self.floor_tier, self.leads = plan.fast, plan.floor_tier, plan.leads
 
     def decide(self, situation: Any) -> Any:
         start = process_time()

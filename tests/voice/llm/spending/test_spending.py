@@ -23,9 +23,9 @@ async def answered(
 ) -> rig.Call:
     """Three turns of a call that begins with the large tier."""
     async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
-        call = rig.make_call("fallback", slow, quick, budget=rig.PATIENT)
+        spending = Spending(caps, cheapest="fast", is_cheaper=is_cheaper, day=day)
+        call = rig.make_call("fallback", slow, quick, budget=rig.PATIENT, spending=spending)
         call.tiers[0].price, call.tiers[1].price = large_price, Price(input=0.1, output=0.1)
-        call.service._spending = Spending(caps, cheapest="fast", is_cheaper=is_cheaper, day=day)
         await call.run([rig.ask(), rig.ask(), rig.ask()])
     return call
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from voice.llm.answer.going_on import GO_ON
+from voice.llm.answer.instructions import CONTINUE
 from voice.simulator.conversation import Message, OfferedTool
 from voice.simulator.scripting.continuing import NOTHING_LEFT
 from voice.simulator.scripting.script import ConversationScript
@@ -13,7 +13,7 @@ NOW = datetime(2026, 5, 4, 12, 0)
 
 
 def rest(heard: str, *, role: str = "system") -> str:
-    conversation = [Message("user", "count to five"), Message("assistant", heard), Message(role, GO_ON)]
+    conversation = [Message("user", "count to five"), Message("assistant", heard), Message(role, CONTINUE)]
     return ConversationScript(1).answer(conversation, (OfferedTool("order_status"),), now=NOW).text
 
 

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from voice.llm.opening.opening import GO_ON, OPEN
-from voice.llm.opening.rules import is_repair, objection
+from voice.llm.answer.instructions import FOLLOW, OPEN
+from voice.llm.opening import is_repair, objection
 from voice.simulator.conversation import Message
 from voice.simulator.scripting.relaying import opening_for, relayed
 from voice.simulator.scripting.script import ConversationScript
@@ -23,7 +23,7 @@ def said(*texts: str, role: str = "system") -> list[Message]:
 def test_an_instruction_is_understood_in_any_role_and_is_no_word_of_the_caller(role: str) -> None:
     found = relayed(said("set a timer", OPEN, role=role))
     assert (found.opens, [message.text for message in found.messages]) == (True, ["set a timer"])
-    after = relayed([Message("user", "set a timer"), Message("assistant", "Let me see."), Message(role, GO_ON)])
+    after = relayed([Message("user", "set a timer"), Message("assistant", "Let me see."), Message(role, FOLLOW)])
     assert (after.opens, after.opening, len(after.messages)) == (False, "Let me see.", 1)
     assert relayed([]).opening is None
 
@@ -41,8 +41,8 @@ def test_an_answer_goes_on_from_its_opening_and_takes_a_wrong_one_back() -> None
     asked = Message("user", "convert ten miles to kilometers")
     opening = script.answer([asked, Message("system", OPEN)], (), now=NOW).text
     assert opening == "About miles, let me see."
-    answer = script.answer([asked, Message("assistant", opening), Message("system", GO_ON)], (), now=NOW).text
+    answer = script.answer([asked, Message("assistant", opening), Message("system", FOLLOW)], (), now=NOW).text
     assert is_repair(answer)
     assert answer.endswith("10 miles is 16.09 kilometers.")
-    other = script.answer([asked, Message("assistant", "One moment."), Message("system", GO_ON)], (), now=NOW).text
+    other = script.answer([asked, Message("assistant", "One moment."), Message("system", FOLLOW)], (), now=NOW).text
     assert other == "10 miles is 16.09 kilometers."

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from voice.llm.verification.request import CORRECT, VERIFY, verdict_of
+from voice.llm.answer.instructions import CORRECT, VERIFY
+from voice.llm.verification import verdict_of
 from voice.simulator.conversation import Message
 from voice.simulator.scripting.reviewing import mistaken, reviewed
 from voice.simulator.scripting.script import ConversationScript

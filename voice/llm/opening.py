@@ -1,13 +1,17 @@
-"""What an opening may say, checked on its text before it is synthesised; and when an answer takes it back. Pure.
+"""Openings: a sentence in the fast tier's words that is spoken while the large tier makes the answer. Pure.
 
-An opening is spoken before there is an answer. So it may acknowledge, name the caller's subject in the caller's own
-words, and announce that the answer is being worked on, and nothing else: no yes or no, no number, no name that the
-caller has not said, no promise, no result of a tool. A list of forbidden words would let the next one through;
-therefore this is a small grammar of what is allowed. What it refuses is replaced by a phrase that is known to be true.
+An opening is spoken before there is an answer, and is checked before it is synthesised. It may acknowledge, name the
+caller's subject in the caller's own words, and announce that the answer is being worked on, and nothing else: no yes or
+no, no number, no name that the caller has not said, no promise, no result of a tool. A list of forbidden words would
+let the next one through; therefore this is a small grammar of what is allowed. What it refuses is replaced by a phrase
+that is known to be true.
 """
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 
+from voice.frames import AnswerTextFrame
 from voice.llm.routing.plain_words import plain
 
 LONGEST = 10
@@ -116,3 +120,41 @@ def contradicts(opening: str, text: str) -> bool:
     return any(
         before & kind and after & kind and not before & after & kind for kind in (_DAYS, _MONTHS, _RELATIVE, _PARTS)
     )
+
+
+class Repair:
+    """Watches the first words of an answer that follows an opening, or the first sentence of a draft.
+
+    Args:
+        said: the words that were said.
+        denied: whether what was said is contradicted by the first clause of the answer.
+    """
+
+    def __init__(self, said: str, *, denied: Callable[[str, str], bool] = contradicts) -> None:
+        self._said, self._denied = said, denied
+        self._begun = False
+        self.words: str | None = None
+        """The words that take them back; None when nothing does."""
+
+    def apply(self, piece: AnswerTextFrame) -> AnswerTextFrame:
+        """The piece, which begins with a repair if it is the first one and silently contradicts what was said."""
+        if self._begun or not piece.clauses:
+            return piece
+        self._begun = True
+        first, *rest = piece.clauses
+        if is_repair(first):
+            self.words = first
+            return piece
+        if not self._denied(self._said, first):
+            return piece
+        lead = len(piece.text) - len(piece.text.lstrip())
+        text = f"{piece.text[:lead]}{REPAIR} {_inside(piece.text[lead:])}"
+        self.words = f"{REPAIR} {_inside(first)}"
+        return replace(piece, text=text, clauses=(self.words, *rest))
+
+
+def _inside(text: str) -> str:
+    """A sentence as it goes on after a first word."""
+    first = text.split(maxsplit=1)[0] if text.split() else ""
+    is_name = first.casefold() in ("i", "i'm", "i'll", "i've") or (first[1:] and first != first.capitalize())
+    return text if is_name else text[:1].lower() + text[1:]

@@ -6,8 +6,7 @@ from voice.frames import AnswerTextFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.clauses import has_words
 from voice.llm.answer.hold_phrases import check_phrase
-from voice.llm.opening.repair import Repair
-from voice.llm.opening.rules import contradicts, is_repair, objection
+from voice.llm.opening import Repair, contradicts, is_repair, objection
 
 PILLS = "is it okay to take two of these white pills before my flight to Rome on Friday"
 ALLOWED = [

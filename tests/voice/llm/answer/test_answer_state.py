@@ -1,6 +1,7 @@
 import pytest
 
-from voice.llm.answer.playout_estimate import SECONDS_PER_CHARACTER, PlayoutEstimate
+from voice.llm.answer.answer_state import PlayoutEstimate
+from voice.llm.answer.clauses import SECONDS_PER_CHARACTER
 
 
 def test_nothing_ends_before_anything_was_handed_over() -> None:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from voice.llm.ensemble.checks import fault_in
-from voice.llm.ensemble.facts import facts_of, facts_of_calls
+from voice.llm.drafts import facts_of, facts_of_calls, fault_in
 
 
 @pytest.mark.parametrize(

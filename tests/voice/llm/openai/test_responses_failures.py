@@ -43,8 +43,8 @@ async def test_a_failure_is_one_sentence_at_once_and_the_next_turn_is_answered(f
         call.messages.pop()
         assert (await call.ask("where is my car")).state.outcome == "complete"
         assert len(call.requests) == 3, "the SDK does not retry it silently"
-    assert failed.outcome == "failed"
-    assert failed.failed == f"{FAST} at the simulator{sentence}"
+    assert failed.state.outcome == "failed"
+    assert failed.state.failed == f"{FAST} at the simulator{sentence}"
     assert call.messages[-1]["content"] == "Your car is on level three."
 
 

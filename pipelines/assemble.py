@@ -41,10 +41,10 @@ from voice.language import Language
 from voice.language.phrases import PHRASES
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
+from voice.llm.answer.spoken_service import PartRules
 from voice.llm.context_window import bound
 from voice.llm.interruption import SettlingAssistantAggregator, mark_interruptions
 from voice.llm.joining import JoiningUserAggregator
-from voice.llm.long_answers.service import PartRules
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop.loop_watch import LoopWatch

@@ -52,7 +52,7 @@ from voice.frames import (
     TurnEndFrame,
     TurnJoinsFrame,
 )
-from voice.llm.long_answers.service import AnswerPartFrame
+from voice.llm.answer.spoken_service import AnswerPartFrame
 from voice.server.accounting import CallAccounting
 from voice.server.loop.loop_watch import LoopWatch
 from voice.wire.messages import TurnMessage, to_rtvi

@@ -22,7 +22,7 @@ from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 from voice.responder import RESPONDER
 
 if TYPE_CHECKING:
-    from voice.llm.long_answers.service import PartsLLMService
+    from voice.llm.answer.spoken_service import SpokenLLMService
     from voice.llm.tiers.tier import Tier
     from voice.llm.tools import Tool
 
@@ -93,14 +93,14 @@ class TieredModels:
         # The first call would otherwise wait for more imports.
         self.services(prompt=None, tools=())
 
-    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[PartsLLMService, ...]":
+    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[SpokenLLMService, ...]":
         """The responder if it is set, and a service over services of its own, one a tier."""
         numbers = itertools.count()
         now = datetime.now().astimezone()
         answering = self._budgeted(PHRASES[self._language].prompt_at(prompt or self._llm.prompt, now), tools, numbers)
         return (self._responder.service(tools=tools, numbers=numbers), answering) if self._responder else (answering,)
 
-    def _budgeted(self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int]) -> "PartsLLMService":
+    def _budgeted(self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int]) -> "SpokenLLMService":
         from voice.llm.answer.service import BudgetedLLMService
         from voice.llm.tools import is_irreversible
 

@@ -55,7 +55,7 @@ from voice.frames import (
     TurnEndFrame,
     VoiceFadedFrame,
 )
-from voice.llm.answer.early_synthesis import last_user_text
+from voice.llm.answer.conversation import last_user_text
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.joining import JoiningUserAggregator
 from voice.llm.policy import make_policy

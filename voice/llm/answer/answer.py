@@ -14,8 +14,8 @@ from latency.budget import Deadline
 from latency.record.requests import Phrase, PhraseKind
 from voice.frames import AnswerTextFrame, RequestsFrame
 from voice.llm.answer.answer_state import AnswerState
+from voice.llm.answer.conversation import CONTINUE, CORRECT, FOLLOW, OPEN, VERIFY, instructed
 from voice.llm.answer.hold_phrases import HOLD_GUARD
-from voice.llm.answer.instructions import CONTINUE, CORRECT, FOLLOW, OPEN, VERIFY, instructed
 from voice.llm.answer.llm_request import LLMRequest, ToolRules
 from voice.llm.opening import Repair, objection
 from voice.llm.policy import Decision, RequestState, Start

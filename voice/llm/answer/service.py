@@ -3,43 +3,48 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
+    CancelFrame,
     EagerEndOfTurnCancelFrame,
+    EndFrame,
     Frame,
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMUpdateSettingsFrame,
+    StartFrame,
     UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
     VADUserStartedSpeakingFrame,
 )
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.frame_processor import FrameDirection
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
+from pipecat.services.llm_service import LLMService
 
 from latency.budget import Budget
 from voice.frames import ContextAnsweredFrame, EagerHintFrame, TurnEndFrame
 from voice.llm import TOOL_ROUNDS
 from voice.llm.answer.answer import Answer
+from voice.llm.answer.conversation import last_user_text
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
-from voice.llm.answer.early_synthesis import last_user_text
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.answer.speaker import Speaker
+from voice.llm.answer.spoken_service import SpokenLLMService
 from voice.llm.answer.turn_planner import TurnPlanner
 from voice.llm.policy import Policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
-from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.llm.tools import Traits
 from voice.llm.tools.rounds import ToolRounds
 
 
-class BudgetedLLMService(TieredLLMService):
+class BudgetedLLMService(SpokenLLMService):
     """Answers each turn by a policy over tiers, with the first speakable clause by the turn's deadline.
 
     To the pipeline it is an ordinary LLM service: contexts in, one response out, tools run here. It also pushes
@@ -85,7 +90,8 @@ class BudgetedLLMService(TieredLLMService):
         numbers: Iterator[int] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(tiers, **kwargs)
+        super().__init__(model="+".join(tier.name for tier in tiers), **kwargs)
+        self._tiers = {tier.name: tier for tier in tiers}
         phrases = bridging or HoldPhrases()
         self._planner = TurnPlanner(
             self._tiers,
@@ -131,6 +137,52 @@ class BudgetedLLMService(TieredLLMService):
     def running(self, traits: Traits) -> AbstractContextManager[None]:
         """A tool runs while this is entered."""
         return self._speaker.tools.running(traits)
+
+    @property
+    def unseen(self) -> list[LLMService[Any]]:
+        """The services of the tiers, which are not part of the pipeline."""
+        return [service for tier in self._tiers.values() for service in tier.services]
+
+    def speed_of(self, tier: str) -> str | None:
+        """The speed "fast" or "standard", which a tier's next request asks for; None for a tier that has only one."""
+        return self._tiers[tier].speed
+
+    def use_speed(self, tier: str, speed: str) -> None:
+        """Ask a tier that has both for the other speed from its next request on."""
+        self._tiers[tier].use_speed(speed)
+
+    def append_system_instruction(self, instruction: str) -> None:
+        """Append to every tier's system instruction."""
+        for service in self.unseen:
+            service.append_system_instruction(instruction)
+
+    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own
+        """Prepare the tiers too."""
+        await super().setup(setup)
+        for tier in self._tiers.values():
+            await tier.setup(setup, self.push_frame)
+
+    async def cleanup(self) -> None:
+        """Say nothing more, and cancel what still runs."""
+        await self._speaker.fall_silent()
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
+        for tier in self._tiers.values():
+            await tier.cleanup()
+
+    async def start(self, frame: StartFrame) -> None:
+        """The call begins."""
+        await super().start(frame)
+        await self._tell(frame)
+
+    async def stop(self, frame: EndFrame) -> None:
+        """The call ended."""
+        await super().stop(frame)
+        await self._tell(frame)
+
+    async def cancel(self, frame: CancelFrame) -> None:
+        """The call was cut off."""
+        await super().cancel(frame)
+        await self._tell(frame)
 
     def can_generate_metrics(self) -> bool:
         """Whether time to first byte and processing time are reported: yes, those of the spoken answer."""
@@ -192,10 +244,16 @@ class BudgetedLLMService(TieredLLMService):
             await self._tell(frame)
         await self.push_frame(frame, direction)
 
-    async def cleanup(self) -> None:
-        """Say nothing more."""
-        await self._speaker.fall_silent()
-        await super().cleanup()
+    async def _tell(self, frame: Frame) -> None:
+        """Pass a frame of the call to every tier."""
+        for tier in self._tiers.values():
+            await tier.tell(frame)
+
+    async def _update_tiers(self, frame: LLMUpdateSettingsFrame) -> None:
+        """Settings for one tier's service reach it, settings for the whole reach all."""
+        for service in self.unseen:
+            if frame.service in (None, self, service):
+                await service.process_frame(replace(frame, service=service), FrameDirection.DOWNSTREAM)
 
     async def _respond(self, context: LLMContext, ended: float | None) -> None:
         state = self._planner.next_answer(context, spoken=not self._skip_tts)

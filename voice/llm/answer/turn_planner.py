@@ -11,7 +11,7 @@ from latency.record.requests import Cap
 from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.llm.answer.answer_state import AnswerState
-from voice.llm.answer.early_synthesis import follows_tool, last_assistant_text, last_user_text
+from voice.llm.answer.conversation import follows_tool, last_assistant_text, last_user_text
 from voice.llm.policy import ANY_TURN, Plan, Policy, TurnInfo
 from voice.llm.policy.policies import within_rate_limits
 from voice.llm.policy.tier_statistics import TierStatistics

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from voice.llm.answer.instructions import CONTINUE
+from voice.llm.answer.conversation import CONTINUE
 from voice.simulator.conversation import Message
 
 NOTHING_LEFT = "That was all."

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from voice.llm.answer.instructions import FOLLOW, OPEN
+from voice.llm.answer.conversation import FOLLOW, OPEN
 from voice.simulator.conversation import Message
 
 _CONVERSION = re.compile(r"\bconvert\b.* (?P<start>[a-z]+) (?:to|into) (?P<end>[a-z]+)$")

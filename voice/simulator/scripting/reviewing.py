@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from voice.llm.answer.instructions import CORRECT, VERIFY
+from voice.llm.answer.conversation import CORRECT, VERIFY
 from voice.llm.drafts import facts_of
 from voice.simulator.conversation import Message
 

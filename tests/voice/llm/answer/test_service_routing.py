@@ -10,7 +10,7 @@ from pipecat.frames.frames import FunctionCallResultFrame, LLMTextFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import HoldPhraseFrame
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.instructions import FOLLOW, OPEN
+from voice.llm.answer.conversation import FOLLOW, OPEN
 from voice.llm.policy import Policy, make_policy
 from voice.llm.tools import describe, irreversible, is_irreversible
 

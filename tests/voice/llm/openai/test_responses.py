@@ -16,7 +16,7 @@ from tests.voice.llm.openai.responses_rig import (
     until,
     weather,
 )
-from voice.llm.answer.instructions import CONTINUE, instructed
+from voice.llm.answer.conversation import CONTINUE, instructed
 from voice.llm.context_window import drop_oldest
 from voice.llm.openai.responses import socket_url
 from voice.simulator.app import Endpoint

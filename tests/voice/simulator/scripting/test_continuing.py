@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from voice.llm.answer.instructions import CONTINUE
+from voice.llm.answer.conversation import CONTINUE
 from voice.simulator.conversation import Message, OfferedTool
 from voice.simulator.scripting.continuing import NOTHING_LEFT
 from voice.simulator.scripting.script import ConversationScript

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from voice.llm.answer.instructions import FOLLOW, OPEN
+from voice.llm.answer.conversation import FOLLOW, OPEN
 from voice.llm.opening import is_repair, objection
 from voice.simulator.conversation import Message
 from voice.simulator.scripting.relaying import opening_for, relayed

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from voice.llm.answer.instructions import CORRECT, VERIFY
+from voice.llm.answer.conversation import CORRECT, VERIFY
 from voice.llm.verification import verdict_of
 from voice.simulator.conversation import Message
 from voice.simulator.scripting.reviewing import mistaken, reviewed

@@ -1,6 +1,7 @@
-"""A language model service whose long answers come in parts."""
+"""A language model service whose answers are spoken: prepared while they are held back, and in parts when long."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +17,14 @@ from pipecat.frames.frames import (
     UserStoppedSpeakingFrame,
 )
 from pipecat.processors.frame_processor import FrameDirection
+from pipecat.services.llm_service import LLMService
+from pipecat.services.settings import LLMSettings
 
 from latency.record.requests import AnswerPart
-from voice.frames import AnswerTextFrame
-from voice.llm.answer.early_synthesis import EarlySynthesisLLMService, last_assistant_text, last_user_text
+from voice.frames import AnswerTextFrame, EarlySynthesisFrame
+from voice.llm.answer.conversation import last_assistant_text, last_user_text
+from voice.llm.answer.long_answer import Part, Piece
 from voice.llm.interruption import BROKEN_OFF
-from voice.llm.long_answers.part import Part, Piece
 from voice.turns.words.going_on import means_go_on, was_asked
 from voice.turns.words.turn_words import TurnWords
 
@@ -52,22 +55,46 @@ class AnswerPartFrame(SystemFrame):
     part: AnswerPart = AnswerPart()
 
 
-class PartsLLMService(EarlySynthesisLLMService):
-    """Speaks a long answer up to the border of a sentence, and asks whether to go on.
+class SpokenLLMService(LLMService[Any]):
+    """Speaks answers early, and long ones in parts.
 
-    The question ends the answer, and stays in the conversation. When the caller says yes, the rest is spoken at once as
-    the answer to that; the model is not asked. Anything else drops the rest, and is answered as usual: the conversation
-    has only what was heard. So it is when the model had not finished before the caller spoke.
+    pipecat's speculation gate holds a speculative answer back. Its first clause still goes to synthesis, as a
+    `EarlySynthesisFrame`. Nothing is heard of it, but once the gate releases the answer, its audio is ready.
+
+    A long answer is spoken up to the border of a sentence; the caller is then asked whether to go on. The question ends
+    the answer, and stays in the conversation. When the caller says yes, the rest is spoken at once as the answer to
+    that; the model is not asked. Anything else drops the rest, and is answered as usual: the conversation has only what
+    was heard. So it is when the model had not finished before the caller spoke.
 
     Args:
-        kwargs: for `EarlySynthesisLLMService`.
+        model: its name. pipecat's other settings of a model do not apply.
+        kwargs: for pipecat's `LLMService`.
     """
 
+    speaks_ahead = False
+    """Whether it prepares first clauses; set per call."""
+    wanted: Callable[[str], bool] = staticmethod(lambda _text: True)
+    """Whether a speculative answer to these words is still useful; set per call."""
     part_rules: PartRules | None = None
     """None to speak every answer to its end; set per call."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, *, model: str, **kwargs: Any) -> None:
+        settings = LLMSettings(
+            model=model,
+            system_instruction=None,
+            temperature=None,
+            max_tokens=None,
+            top_p=None,
+            top_k=None,
+            frequency_penalty=None,
+            presence_penalty=None,
+            seed=None,
+            filter_incomplete_user_turns=False,
+            user_turn_completion_config=None,
+        )
+        super().__init__(settings=settings, **kwargs)
+        self._prepares = False
+        """Whether the answer's first clause is still to be prepared."""
         self._part: Part | None = None
         self._number = 1
         self._before: tuple[Part | None] | None = None
@@ -76,14 +103,29 @@ class PartsLLMService(EarlySynthesisLLMService):
         """Whether the text spoken so far ends with white space."""
         self._in_order = asyncio.Lock()
 
+    def is_wanted(self, frame: LLMContextFrame) -> bool:
+        """Whether to answer a context.
+
+        The frame that cancels a speculation overtakes the context that starts it when both arrive at once. pipecat then
+        finds nothing to cancel, and the end of the turn would release an answer to words that the user never said.
+        """
+        return not frame.speculation or self.wanted(last_user_text(frame.context) or "")
+
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Follow the call."""
+        """Follow the call; an interruption discards a speculative answer, and the turn-taking strategy is notified.
+
+        Such an interruption does not come from the user's voice, but for example from a text that the client sends in
+        the middle of a turn. The gate drops the held answer; if it were confirmed later, the turn would never be
+        answered.
+        """
         if isinstance(frame, InterruptionFrame | EagerEndOfTurnCancelFrame):
             if self._before and self._speculation_gate.is_speculating:
                 (self._part,), self._before = self._before, None
             if isinstance(frame, InterruptionFrame) and self._part:
                 self._part.cut()
         await super().process_frame(frame, direction)
+        if isinstance(frame, InterruptionFrame) and self._speculation_gate.is_speculating:
+            await self.broadcast_frame(EagerEndOfTurnCancelFrame)
         if isinstance(frame, UserStoppedSpeakingFrame):
             self._before = None
         elif isinstance(frame, BotStoppedSpeakingFrame) and self._part:
@@ -94,12 +136,12 @@ class PartsLLMService(EarlySynthesisLLMService):
         """Push a frame, unless it belongs to the rest of a long answer."""
         rules = self.part_rules
         if rules is None or self._skip_tts or direction is not FrameDirection.DOWNSTREAM:
-            await super().push_frame(frame, direction)
+            await self._push(frame, direction)
             return
         match frame:
             case LLMFullResponseStartFrame():
                 self._begin(rules)
-                await super().push_frame(frame, direction)
+                await self._push(frame)
             case AnswerTextFrame() if self._part:
                 async with self._in_order:
                     await self._take(frame, self._part, rules)
@@ -108,9 +150,25 @@ class PartsLLMService(EarlySynthesisLLMService):
                     await self._push_pieces(self._part.end())
                 # The question has ended the answer.
                 if not self._part.asks:
-                    await super().push_frame(frame, direction)
+                    await self._push(frame)
             case _:
-                await super().push_frame(frame, direction)
+                await self._push(frame)
+
+    async def _push(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        """Push a frame; if it completes a speculative answer's first clause, have that prepared."""
+        clause = self._first_clause(frame) if direction is FrameDirection.DOWNSTREAM else None
+        await super().push_frame(frame, direction)
+        if clause is not None:
+            await super().push_frame(EarlySynthesisFrame(text=clause))
+
+    def _first_clause(self, frame: Frame) -> str | None:
+        match frame:
+            case LLMFullResponseStartFrame():
+                self._prepares = self.speaks_ahead and self._speculation_gate.is_speculating
+            case AnswerTextFrame(clauses=(first, *_)) if self._prepares:
+                self._prepares = False
+                return first
+        return None
 
     async def goes_on(self, frame: LLMContextFrame) -> bool:
         """Speak the rest of the last answer if that is what the caller asks for; returns whether it is.
@@ -149,14 +207,14 @@ class PartsLLMService(EarlySynthesisLLMService):
         for piece in part.take(Piece(frame.text, frame.clauses)):
             self._spaced = piece.text[-1:].isspace()
             whole = (piece.text, piece.clauses) == (frame.text, frame.clauses)
-            await super().push_frame(frame if whole else replace(frame, text=piece.text, clauses=piece.clauses))
+            await self._push(frame if whole else replace(frame, text=piece.text, clauses=piece.clauses))
         if part.asks and not asked:
             record = AnswerPart(number=part.number, asks=True)
             question = rules.question if self._spaced else f" {rules.question}"
-            await super().push_frame(AnswerPartFrame(part=record))
-            await super().push_frame(AnswerTextFrame(question, clauses=(rules.question,)))
-            await super().push_frame(LLMFullResponseEndFrame())
+            await self._push(AnswerPartFrame(part=record))
+            await self._push(AnswerTextFrame(question, clauses=(rules.question,)))
+            await self._push(LLMFullResponseEndFrame())
 
     async def _push_pieces(self, pieces: list[Piece]) -> None:
         for piece in pieces:
-            await super().push_frame(AnswerTextFrame(piece.text, clauses=piece.clauses))
+            await self._push(AnswerTextFrame(piece.text, clauses=piece.clauses))

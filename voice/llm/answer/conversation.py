@@ -1,6 +1,16 @@
-"""What a tier is told beyond the conversation: to open an answer, follow, continue, verify or correct one."""
+"""Reads the conversation that is answered, and adds what a tier is told beyond it.
 
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
+A tier may be told to open an answer, to follow an opening, or to continue, verify or correct another tier's answer.
+"""
+
+from typing import Any
+
+from pipecat.processors.aggregators.llm_context import (
+    LLMContext,
+    LLMContextMessage,
+    LLMSpecificMessage,
+    standard_message_text,
+)
 
 from voice.llm.opening import REPAIR
 
@@ -47,3 +57,31 @@ def instructed(context: LLMContext, instruction: str, *, said: str | None = None
         messages.append({"role": "assistant", "content": said})
     messages.append({"role": "developer", "content": instruction})
     return LLMContext(messages, tools=context.tools, tool_choice=context.tool_choice) if tools else LLMContext(messages)
+
+
+def last_user_text(context: LLMContext) -> str | None:
+    """The text to answer: the user's last message, "" when another message follows it, None before the first.
+
+    After a turn without words, pipecat adds a message that says so and runs the model; the user's older message must
+    not be answered again then.
+    """
+    messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
+    if not any(message.get("role") == "user" for message in messages):
+        return None
+    return standard_message_text(messages[-1]) if messages[-1].get("role") == "user" else ""
+
+
+def last_assistant_text(context: LLMContext) -> str | None:
+    """What the assistant said last before the user's last message; None if it has said nothing."""
+    texts = [
+        standard_message_text(message)
+        for message in context.get_messages()
+        if not isinstance(message, LLMSpecificMessage) and message.get("role") == "assistant"
+    ]
+    return next((text for text in reversed(texts) if text), None)
+
+
+def follows_tool(context: LLMContext) -> bool:
+    """Whether the message to answer is the result of a tool."""
+    last: Any = next(reversed(context.get_messages()), None)
+    return isinstance(last, dict) and last.get("role") == "tool"

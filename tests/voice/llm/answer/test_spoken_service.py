@@ -15,8 +15,8 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.language.phrases import ENGLISH
+from voice.llm.answer.spoken_service import AnswerPartFrame, PartRules
 from voice.llm.interruption import BROKEN_OFF
-from voice.llm.long_answers.service import AnswerPartFrame, PartRules
 from voice.turns.words.english import ENGLISH as WORDS
 
 PARTS = ["We open at nine. We close at eight.", "We sell many bicycles. We mend them, too."]

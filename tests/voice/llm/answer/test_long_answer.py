@@ -8,7 +8,7 @@ from latency.record.json_form import from_json, to_json
 from latency.record.requests import AnswerPart
 from latency.record.turn import ServerTurn
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.long_answers.part import Part, Piece, speaking_seconds
+from voice.llm.answer.long_answer import Part, Piece, speaking_seconds
 from voice.turns.words.german import GERMAN
 from voice.turns.words.going_on import means_go_on, was_asked
 

@@ -4,7 +4,7 @@ from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.processors.aggregators.llm_context import LLMContext
 
-from voice.llm.answer.instructions import CONTINUE, CORRECT, VERIFY, instructed
+from voice.llm.answer.conversation import CONTINUE, CORRECT, VERIFY, instructed
 
 
 def test_the_heard_words_are_the_assistants_and_an_instruction_follows() -> None:

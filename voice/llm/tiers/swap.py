@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from voice.errors import ConfigurationError
 from voice.language import NAMES, Language
 from voice.llm import ENGLISH_ONLY
+from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import POLICIES, Policy, make_policy
 from voice.llm.policy.make import DRAFTED
 from voice.llm.policy.policies import Single
@@ -14,32 +15,6 @@ from voice.llm.tools import Tool
 from voice.wire.requests import SwapRequest, SwapState
 
 log = logging.getLogger(__name__)
-
-
-class Swappable(Protocol):
-    """What a swap acts on: a call's `BudgetedLLMService`."""
-
-    @property
-    def policy(self) -> Policy:
-        """The policy of the next turn."""
-        ...
-
-    @property
-    def overridden(self) -> str | None:
-        """Why another tier answers the next turn nevertheless; None when the policy decides."""
-        ...
-
-    def use(self, policy: Policy) -> None:
-        """Follow another one from the next turn on."""
-        ...
-
-    def speed_of(self, tier: str) -> str | None:
-        """The speed "fast" or "standard"; None for a tier that has only one."""
-        ...
-
-    def use_speed(self, tier: str, speed: str) -> None:
-        """Ask a tier that has both for the other speed from the next turn on."""
-        ...
 
 
 class Swap:
@@ -57,7 +32,7 @@ class Swap:
 
     def __init__(
         self,
-        service: Swappable,
+        service: BudgetedLLMService,
         *,
         tiers: Sequence[str],
         large: str | None,

@@ -8,8 +8,7 @@ import pytest
 
 from latency.record.requests import Price
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.spending.day_file import add_to_day
-from voice.llm.spending.day_spending import DaySpending
+from voice.llm.spending.day_spending import DaySpending, add_to_day
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.swap import Swap, swap_tool

@@ -14,8 +14,8 @@ from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.conversation import follows_tool, last_assistant_text, last_user_text
 from voice.llm.policy import ANY_TURN, Plan, Policy, TurnInfo
 from voice.llm.policy.policies import within_rate_limits
+from voice.llm.policy.situation import Route
 from voice.llm.policy.tier_statistics import TierStatistics
-from voice.llm.routing.settling import Route
 from voice.llm.spending.spending import Spending
 
 

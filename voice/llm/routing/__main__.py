@@ -5,8 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from voice.llm.routing.assess import assess
-from voice.llm.routing.confusion import SIDES, Confusion, confusion, side_of
-from voice.llm.routing.labelled import PARTS, Part, utterances
+from voice.llm.routing.labelled import PARTS, SIDES, Confusion, Part, confusion, side_of, utterances
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

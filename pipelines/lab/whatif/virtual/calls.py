@@ -19,8 +19,8 @@ from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.policy import Plan, Policy, RequestState, Start, TurnInfo, make_policy
+from voice.llm.policy.situation import Route
 from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
-from voice.llm.routing.settling import Route
 from voice.simulator.conversation import token_count
 from voice.simulator.timing.latency_model import STALL_CORRELATION, LatencyModel, StallState
 from voice.simulator.timing.timetable import timetable

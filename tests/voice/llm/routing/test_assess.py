@@ -6,8 +6,7 @@ import pytest
 
 from voice.llm.routing.__main__ import main
 from voice.llm.routing.assess import assess
-from voice.llm.routing.confusion import confusion
-from voice.llm.routing.labelled import PARTS, Part, half_of, utterances
+from voice.llm.routing.labelled import PARTS, Part, confusion, half_of, utterances
 
 
 def of(part: Part) -> list:  # type: ignore[type-arg]

@@ -1,6 +1,6 @@
 """The tier changes at most once in so many turns."""
 
-from voice.llm.routing.settling import SETTLED_AFTER, Route
+from voice.llm.policy.situation import SETTLED_AFTER, Route
 
 
 def test_alternating_turns_change_the_tier_once_in_so_many() -> None:

@@ -136,7 +136,12 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     user.passes_audio = bool(behaviour.before_tts)
     assistant = SettlingAssistantAggregator(context)
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
-    bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
+    bound(
+        assistant,
+        context,
+        turns=turns,
+        **({"forgot": llm.planner.forget} if isinstance(llm, BudgetedLLMService) else {}),
+    )
     mark_interruptions(assistant, context)
     limits = Limits(silence=settings.watchdog.silence_ms / 1000, give_up=settings.watchdog.give_up_ms / 1000)
     watchdog = Watchdog(limits, transport.end, phrases)

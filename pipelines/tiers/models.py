@@ -102,21 +102,27 @@ class TieredModels:
 
     def _budgeted(self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int]) -> "SpokenLLMService":
         from voice.llm.answer.service import BudgetedLLMService
+        from voice.llm.answer.turn_planner import TurnPlanner
         from voice.llm.tools import is_irreversible
 
-        return BudgetedLLMService(
-            [self._tier(name, prompt, tools) for name in self._models],
+        planner = TurnPlanner(
+            self._models,
             self._policy,
             book=self._book,
-            budget=self._budget,
-            bridging=self._bridging(next(self._calls)),
-            synthesis_p95=self._synthesis_p95,
+            language=self._language,
             irreversible=[tool.__name__ for tool in tools if is_irreversible(tool)],
             large=self._llm.large,
             spending=self._capped.call() if self._capped else None,
-            tool_rounds=self._llm.tool_rounds,
             poor=self._poor,
             numbers=numbers,
+        )
+        return BudgetedLLMService(
+            [self._tier(name, prompt, tools) for name in self._models],
+            planner,
+            budget=self._budget,
+            bridging=self._bridging(next(self._calls)),
+            synthesis_p95=self._synthesis_p95,
+            tool_rounds=self._llm.tool_rounds,
         )
 
     def whole_request(self, text: str) -> bool | None:

@@ -138,7 +138,7 @@ async def converse(policy: str, url: str, watch: LoopWatch) -> list[Answer]:
         for name, model in MODELS.items()
     ]  # fmt: skip
     book = TierStatistics({"large": 1.5, "fast": 0.3})
-    service = BudgetedLLMService(tiers, make_policy(policy, large="large", fast="fast"), book=book)
+    service = rig.budgeted(tiers, make_policy(policy, large="large", fast="fast"), book=book)
     answers: list[Answer] = []
     first: list[float] = []
 

@@ -15,7 +15,7 @@ from pipecat.processors.filters.identity_filter import IdentityFilter
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.services.openai.llm import OpenAILLMService
 
-from voice.llm.answer.service import BudgetedLLMService
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.policy import Single
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
@@ -61,7 +61,7 @@ async def test_services_that_the_pipeline_does_not_see_are_emptied_too() -> None
     service = OpenAILLMService(api_key="none")
     service.push_frame = service.push_frame  # type: ignore[method-assign]  # a circle, as a tier's tap makes one
     book = TierStatistics({"large": 1.0})
-    call = call_of(BudgetedLLMService([Tier("large", service)], Single(tier="large"), book=book))
+    call = call_of(rig.budgeted([Tier("large", service)], Single(tier="large"), book=book))
     left = weakref.ref(service)
     del service
     empty(call)

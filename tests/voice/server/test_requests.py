@@ -20,6 +20,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.workers.runner import WorkerRunner
 
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame, SilenceAskedFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import POLICIES, make_policy
@@ -34,7 +35,7 @@ BOTH = ("large", "fast")
 
 def budgeted() -> BudgetedLLMService:
     """Two tiers, both of which the responder answers."""
-    return BudgetedLLMService(
+    return rig.budgeted(
         [Tier(name, ResponderLLMService()) for name in BOTH],
         make_policy("fallback", large="large", fast="fast", bridge=False),
         book=TierStatistics(dict.fromkeys(BOTH, 0.3)),

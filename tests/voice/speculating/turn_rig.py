@@ -46,6 +46,7 @@ from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import (
     EagerHintFrame,
     RequestsFrame,
@@ -301,7 +302,7 @@ async def calling(
         return "done"
 
     model = Parrot(random.Random(seed), wait)
-    llm = BudgetedLLMService(
+    llm = rig.budgeted(
         [Tier("large", model)],
         make_policy("single", large="large", fast=None, bridge=False),
         book=TierStatistics({"large": 0.5}),

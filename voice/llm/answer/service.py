@@ -1,7 +1,7 @@
 """Answers turns with several language models under a policy, and enforces each turn's deadline."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -36,9 +36,6 @@ from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.answer.speaker import Speaker
 from voice.llm.answer.spoken_service import SpokenLLMService
 from voice.llm.answer.turn_planner import TurnPlanner
-from voice.llm.policy import Policy
-from voice.llm.policy.tier_statistics import TierStatistics
-from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import Traits
 from voice.llm.tools.rounds import ToolRounds
@@ -56,83 +53,39 @@ class BudgetedLLMService(SpokenLLMService):
 
     Args:
         tiers: the language models; see `Tier`.
-        policy: decides which tier is asked, spoken and cancelled, and when; see `voice.llm.policy.make_policy`.
-        book: the statistics of the tiers' speed; one for all calls of a process.
+        planner: decides which of them are asked, spoken and cancelled in each turn, and when.
         budget: the shares of a turn.
         bridging: phrases for the time until an answer is ready; the usual ones by default.
         synthesis_p95: measured seconds from a clause to its first sample, or None.
-        irreversible: names of the tools whose effects cannot be undone.
-        large: the only tier that may call those; None when every tier may.
-        spending: what the call may cost; None for no limit.
         tool_rounds: how often a model may call tools in one turn.
-        poor: the tier whose answers are mostly wrong: it answers only when the others fail; None for none.
-        numbers: the numbers of the call's answers; shared where another service answers, too.
         kwargs: for pipecat's `LLMService`.
-
-    Raises:
-        ConfigurationError: the policy asks a tier that does not exist, or the book lacks one.
     """
 
     def __init__(
         self,
         tiers: Sequence[Tier],
-        policy: Policy,
+        planner: TurnPlanner,
         *,
-        book: TierStatistics,
         budget: Budget | None = None,
         bridging: HoldPhrases | None = None,
         synthesis_p95: Percentile = unmeasured,
-        irreversible: Sequence[str] = (),
-        large: str | None = None,
-        spending: Spending | None = None,
         tool_rounds: int = TOOL_ROUNDS,
-        poor: str | None = None,
-        numbers: Iterator[int] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(model="+".join(tier.name for tier in tiers), **kwargs)
         self._tiers = {tier.name: tier for tier in tiers}
-        phrases = bridging or HoldPhrases()
-        self._planner = TurnPlanner(
-            self._tiers,
-            policy,
-            book=book,
-            language=phrases.language,
-            irreversible=irreversible,
-            large=large,
-            spending=spending,
-            poor=poor,
-            numbers=numbers,
-        )
+        self.planner = planner
         self._speaker = Speaker(
-            self, phrases, is_spoken=lambda: not self._skip_tts, rounds=ToolRounds(tool_rounds), spending=spending
+            self,
+            bridging or HoldPhrases(),
+            is_spoken=lambda: not self._skip_tts,
+            rounds=ToolRounds(tool_rounds),
+            spending=planner.spending,
         )
         self._deadlines = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95)
         self._answer: Answer | None = None
         self._context: LLMContext | None = None
         """The call's conversation; None before its first turn."""
-
-    @property
-    def policy(self) -> Policy:
-        """The policy of the next turn."""
-        return self._planner.policy
-
-    @property
-    def overridden(self) -> str | None:
-        """Why another tier answers the next turn, whatever the policy: a spending cap; None without."""
-        return self._planner.overridden
-
-    def use(self, policy: Policy) -> None:
-        """Follow another policy from the next turn on; tiers, context and tools stay.
-
-        Raises:
-            ConfigurationError: it asks a tier that does not exist.
-        """
-        self._planner.use(policy)
-
-    def forget(self, turns: int) -> None:
-        """Note for the records that the context no longer contains so many turns of the call."""
-        self._planner.forget(turns)
 
     def running(self, traits: Traits) -> AbstractContextManager[None]:
         """A tool runs while this is entered."""
@@ -190,7 +143,7 @@ class BudgetedLLMService(SpokenLLMService):
 
     async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
         """A request outside any turn, answered by the policy's first tier."""
-        return await self._tiers[self.policy.tiers[0]].service.run_inference(context, *args, **kwargs)
+        return await self._tiers[self.planner.policy.tiers[0]].service.run_inference(context, *args, **kwargs)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answer contexts, follow the user's turn, pass everything else on."""
@@ -256,11 +209,11 @@ class BudgetedLLMService(SpokenLLMService):
                 await service.process_frame(replace(frame, service=service), FrameDirection.DOWNSTREAM)
 
     async def _respond(self, context: LLMContext, ended: float | None) -> None:
-        state = self._planner.next_answer(context, spoken=not self._skip_tts)
+        state = self.planner.next_answer(context, spoken=not self._skip_tts)
         if not state.follows_tool:
             self._speaker.rounds.begin_turn()
         answer = self._answer = Answer(
-            state, tiers=self._tiers, context=context, speaker=self._speaker, forbidden=self._planner.forbidden
+            state, tiers=self._tiers, context=context, speaker=self._speaker, forbidden=self.planner.forbidden
         )
         if not self._speculation_gate.is_speculating:
             # The end of a turn may overtake the context of its speculative answer.
@@ -273,7 +226,7 @@ class BudgetedLLMService(SpokenLLMService):
             await answer.run()
         finally:
             if state.escalated:
-                self._planner.escalate()
+                self.planner.escalate()
             if state.committed and self._answer is answer:
                 self._answer = None
             await self.stop_processing_metrics()
@@ -287,11 +240,11 @@ class BudgetedLLMService(SpokenLLMService):
         """
         confirmed = not self._speculation_gate.is_speculating and self._deadlines.ended is None
         begun = frame.speculation and (ahead is not None or confirmed)
-        return begun and last_user_text(frame.context) == self._planner.words
+        return begun and last_user_text(frame.context) == self.planner.words
 
     def _commit(self, answer: Answer, now: float) -> None:
         state = answer.state
-        self._planner.commit(state)
+        self.planner.commit(state)
         deadline = self._deadlines.commit(
             now,
             fast_p95=state.floor_p95,

@@ -24,14 +24,14 @@ class TurnPlanner:
 
     Args:
         tiers: names of the tiers.
-        policy: decides which of them is asked, spoken and cancelled, and when.
-        book: the statistics of the tiers' speed.
+        policy: decides which of them is asked, spoken and cancelled, and when; see `voice.llm.policy.make_policy`.
+        book: the statistics of the tiers' speed; one for all calls of a process.
         language: that of the call.
         irreversible: names of the tools whose effects cannot be undone.
         large: the only tier that may call those; None when every tier may.
         spending: what the call may cost; None for no limit.
         poor: the tier whose answers are mostly wrong: it answers only when the others fail; None for none.
-        numbers: the numbers of the call's answers.
+        numbers: the numbers of the call's answers; shared where another service answers, too.
 
     Raises:
         ConfigurationError: the policy asks a tier that does not exist, or the book lacks one.
@@ -43,7 +43,7 @@ class TurnPlanner:
         policy: Policy,
         *,
         book: TierStatistics,
-        language: Language,
+        language: Language = "en",
         irreversible: Sequence[str] = (),
         large: str | None = None,
         spending: Spending | None = None,
@@ -54,7 +54,7 @@ class TurnPlanner:
             raise ConfigurationError(f"The book of tiers does not know {unknown[0]}; give its 95th percentile.")
         self._tiers, self._book, self._language = tiers, book, language
         self._irreversible, self._large, self._poor = tuple(irreversible), large, poor
-        self._spending = spending
+        self.spending = spending
         self._numbers = itertools.count() if numbers is None else numbers
         self.use(policy)
         self._turn_policy = policy
@@ -89,7 +89,7 @@ class TurnPlanner:
     @property
     def overridden(self) -> str | None:
         """Why another tier answers the next turn, whatever the policy: a spending cap; None without."""
-        return self._spending.overriding if self._spending else None
+        return self.spending.overriding if self.spending else None
 
     @property
     def forbidden(self) -> dict[str, frozenset[str]]:
@@ -113,7 +113,7 @@ class TurnPlanner:
                 route=self._route,
                 language=self._language,
             )
-            self._cap = self._spending.reached() if self._spending else None
+            self._cap = self.spending.reached() if self.spending else None
         plan = self._plan(time.monotonic())
         if after_tool or not spoken or self._language != "en":
             # An opening is the beginning of a turn's answer, and is heard. What one may say is known for English only.
@@ -133,8 +133,8 @@ class TurnPlanner:
         plan = self._turn_policy.plan(self._book, self._turn)
         plan = (plan.failing_over(self._poor) if self._poor else plan).without(self._book.down(now))
         plan = within_rate_limits(plan, self._book.room(now))
-        if self._spending and self._cap:
-            plan = self._spending.plan(self._cap, self._book, bridge=plan.bridge)
+        if self.spending and self._cap:
+            plan = self.spending.plan(self._cap, self._book, bridge=plan.bridge)
         return replace(plan, escalation=plan.escalation or self._large)
 
     def commit(self, answer: AnswerState) -> None:

@@ -45,7 +45,7 @@ class Swap:
         self._bridge, self._best_of, self._language = bridge, best_of, language
         self.large, self.fast = large, fast
         self.tiers = tuple(tiers)
-        self.first = service.policy
+        self.first = service.planner.policy
         """The policy that the call began with."""
 
     @property
@@ -56,7 +56,7 @@ class Swap:
     @property
     def state(self) -> SwapState:
         """What applies from the next turn on, and what could be chosen."""
-        policy = self._service.policy
+        policy = self._service.planner.policy
         tier = policy.tiers[0] if len(policy.tiers) == 1 else None
         return SwapState(
             policy=policy.name,
@@ -64,7 +64,7 @@ class Swap:
             tiers=self.tiers,
             policies=self.policies,
             speed=self._service.speed_of(self.large or self.tiers[0]),
-            overridden=self._service.overridden,
+            overridden=self._service.planner.overridden,
         )
 
     def carry_out(self, request: SwapRequest) -> SwapState:
@@ -88,8 +88,8 @@ class Swap:
 
     def use(self, policy: Policy) -> None:
         """Follow `policy` from the next turn on."""
-        before = self._service.policy
-        self._service.use(policy)
+        before = self._service.planner.policy
+        self._service.planner.use(policy)
         log.info("from the next turn on %s, until now %s", _described(policy), _described(before))
 
     def _use_speed(self, speed: str) -> None:

@@ -168,7 +168,7 @@ async def simulated(turns: int, spending: Spending | None = None) -> tuple[list[
         prices = {"large": Price(input=3, output=15), "fast": Price(input=1, output=5)}
         tiers = [Tier(name, service, price=prices[name]) for name, service in services.items()]
         book = TierStatistics({"large": 1.0, "fast": 0.3})
-        service = BudgetedLLMService(
+        service = rig.budgeted(
             tiers, make_policy("best_of", large="large", fast="fast", best_of=3), book=book,
             budget=Budget.with_llm(0.45), spending=spending,
         )  # fmt: skip

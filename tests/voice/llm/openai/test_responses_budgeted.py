@@ -14,6 +14,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from latency.budget import Budget
+from tests.voice.llm.answer import budgeted_rig as rig
 from tests.voice.llm.openai.responses_rig import FAST, SLOW, make_service, until
 from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
@@ -45,7 +46,7 @@ async def budgeted(frames: list[Frame], *, fault: Fault | None = None, large: st
         tiers = [Tier("large", make_service(endpoint, large)), Tier("fast", make_service(endpoint, FAST))]
         if fault:
             cast(Any, tiers[0].service)._settings.model += f"&fault={fault}"
-        service = BudgetedLLMService(
+        service = rig.budgeted(
             tiers,
             make_policy("fallback", large="large", fast="fast"),
             book=TierStatistics({"large": 1.0, "fast": 0.15}),

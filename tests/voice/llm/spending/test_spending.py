@@ -49,7 +49,7 @@ async def test_who_swaps_after_a_cap_was_reached_learns_that_it_decides() -> Non
         "the call's cap of $0.0001 is reached, so fast alone answers",
     )
     assert "It has no effect for now" in await swap_tool(swap)("think_harder")  # type: ignore[operator]
-    assert (await answered(Caps(per_call=10))).service.overridden is None
+    assert (await answered(Caps(per_call=10))).service.planner.overridden is None
 
 
 async def test_a_call_below_its_cap_is_left_alone() -> None:

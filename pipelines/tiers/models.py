@@ -17,7 +17,8 @@ from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.language.phrases import PHRASES
 from voice.llm.answer.hold_phrases import HoldPhrases
-from voice.llm.policy import BestOf, make_policy
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.policies import BestOf
 from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 from voice.responder import RESPONDER
 

@@ -28,7 +28,7 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.server.loop.loop_watch import LoopWatch

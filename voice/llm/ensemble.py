@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from latency.record.requests import Vote
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.drafts import Facts, facts_of, facts_of_calls, fault_in
-from voice.llm.policy import RequestState
+from voice.llm.policy.situation import RequestState
 
 TEMPERATURES = (0.3, 0.7, 1.0, 0.5)
 """Of the candidates after the first; the first is sampled as its tier's settings say, so that a model which takes no

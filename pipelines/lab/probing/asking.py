@@ -17,7 +17,7 @@ from pipelines.providers.provider import TierTable
 from pipelines.providers.resources import Resources
 from pipelines.tiers.table import Tiers
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.policy import RequestState
+from voice.llm.policy.situation import RequestState
 from voice.llm.tiers.tier import Tier
 
 QUESTION = "Explain in three sentences how a rainbow comes about."

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from latency.command_line import did_you_mean
 from pipelines.lab.whatif.contestant import SIMULATED, Cell, Contestant
 from voice.errors import ConfigurationError
-from voice.llm.policy import POLICIES, make_policy
+from voice.llm.policy.make import POLICIES, make_policy
 
 PAIR = "+"
 """Stands between the large and the fast tier of a pair."""

@@ -22,7 +22,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier

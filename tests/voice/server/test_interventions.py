@@ -16,7 +16,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.services.openai.llm import OpenAILLMService
 
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.policy import Single
+from voice.llm.policy.policies import Single
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.server import calls as calls_module

@@ -23,7 +23,7 @@ from pipecat.workers.runner import WorkerRunner
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame, SilenceAskedFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import POLICIES, make_policy
+from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier

@@ -59,7 +59,7 @@ from voice.frames import (
 from voice.llm.answer.conversation import last_user_text
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.joining import JoiningUserAggregator
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe

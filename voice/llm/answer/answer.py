@@ -18,7 +18,7 @@ from voice.llm.answer.conversation import CONTINUE, CORRECT, FOLLOW, OPEN, VERIF
 from voice.llm.answer.hold_phrases import HOLD_GUARD
 from voice.llm.answer.llm_request import LLMRequest, ToolRules
 from voice.llm.opening import Repair, objection
-from voice.llm.policy import Decision, RequestState, Start
+from voice.llm.policy.situation import Decision, RequestState, Start
 from voice.llm.rate_limits import duration
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools.tool import misfit

@@ -14,7 +14,7 @@ from latency.record.requests import Price, RequestRecord, Tokens, bill
 from voice.language import Language
 from voice.llm.answer.provider_note import CUT_OFF, ProviderNote
 from voice.llm.answer.streamed_text import StreamedText
-from voice.llm.policy import Outcome, RequestState
+from voice.llm.policy.situation import Outcome, RequestState
 from voice.llm.tools.tool import declared
 from voice.plain_text import plain, plain_values
 from voice.redaction import redacted

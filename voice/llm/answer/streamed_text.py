@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from voice.frames import AnswerTextFrame
 from voice.language import Language
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.policy import RequestState
+from voice.llm.policy.situation import RequestState
 from voice.llm.streamed.clause_queue import ClauseQueue
 from voice.llm.streamed.cleaner import AnswerCleaner, Piece, Retraction
 from voice.llm.streamed.written_calls import WrittenCall

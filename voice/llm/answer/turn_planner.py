@@ -12,9 +12,9 @@ from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.conversation import follows_tool, last_assistant_text, last_user_text
-from voice.llm.policy import ANY_TURN, Plan, Policy, TurnInfo
-from voice.llm.policy.policies import within_rate_limits
-from voice.llm.policy.situation import Route
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import Policy, within_rate_limits
+from voice.llm.policy.situation import ANY_TURN, Route, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.spending import Spending
 

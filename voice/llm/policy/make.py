@@ -3,31 +3,19 @@
 from collections.abc import Callable, Sequence
 
 from voice.errors import ConfigurationError
-from voice.llm.policy.policies import (
-    USUAL_CANDIDATES,
-    Adaptive,
-    BestOf,
-    DraftVerify,
-    Fallback,
-    FastFirst,
-    Hedged,
-    Policy,
-    Race,
-    Relay,
-    Routed,
-    Single,
-)
+from voice.llm.policy import policies
+from voice.llm.policy.policies import USUAL_CANDIDATES, BestOf, Policy
 
 _PAIRS: dict[str, Callable[..., Policy]] = {
-    "fallback": Fallback,
-    "race": Race,
-    "routed": Routed,
-    "relay": Relay,
-    "adaptive": Adaptive,
-    "best_of": FastFirst,
-    "draft_verify": DraftVerify,
+    "fallback": policies.Fallback,
+    "race": policies.Race,
+    "routed": policies.Routed,
+    "relay": policies.Relay,
+    "adaptive": policies.Adaptive,
+    "best_of": policies.FastFirst,
+    "draft_verify": policies.DraftVerify,
 }
-_LONE: dict[str, Callable[..., Policy]] = {"single": Single, "hedged": Hedged}
+_LONE: dict[str, Callable[..., Policy]] = {"single": policies.Single, "hedged": policies.Hedged}
 POLICIES = (*_LONE, *_PAIRS)
 """Names of the policies."""
 DRAFTED = ("single", "routed", "adaptive", "best_of")

@@ -8,9 +8,8 @@ from voice.errors import ConfigurationError
 from voice.language import NAMES, Language
 from voice.llm import ENGLISH_ONLY
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import POLICIES, Policy, make_policy
-from voice.llm.policy.make import DRAFTED
-from voice.llm.policy.policies import Single
+from voice.llm.policy.make import DRAFTED, POLICIES, make_policy
+from voice.llm.policy.policies import Policy, Single
 from voice.llm.tools import Tool
 from voice.wire.requests import SwapRequest, SwapState
 

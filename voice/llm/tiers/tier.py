@@ -27,14 +27,13 @@ from pipecat.processors.frame_processor import FrameCallback, FrameDirection, Fr
 from pipecat.services.llm_service import LLMService
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
-from latency.record.requests import Price
+from latency.record.requests import Price, is_fast
 from voice.frames import LLMFailureFrame
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.ensemble import Sampling, sampling_of
 from voice.llm.rate_limits import rest_after
 from voice.llm.request_timeout import was_taken
-from voice.llm.tiers.speeds import HasSpeed, fast_speed
 
 CANCEL_WITHIN = 0.5
 """Seconds that a cancelled request may take to release its service before the next request is made regardless."""
@@ -79,6 +78,18 @@ class ReadsAhead(Protocol):
         """Read the conversation so far; a request ends that."""
 
 
+@runtime_checkable
+class HasSpeed(Protocol):
+    """A service whose requests name a speed."""
+
+    @property
+    def speed(self) -> str | None:
+        """The speed of the next request; None for the provider's usual one."""
+
+    def use_speed(self, speed: str | None) -> None:
+        """Ask for it from the next request on."""
+
+
 class Tier:
     """Runs requests on a pipecat service and keeps what it pushes in their `LLMRequest`s.
 
@@ -105,7 +116,7 @@ class Tier:
         self.price = price
         self.service = service
         self.services: tuple[LLMService[Any], ...] = (service,) if spare is None else (service, spare)
-        self._fast = fast_speed(service, price)
+        self._fast = _fast_speed(service, price)
         self._running: dict[asyncio.Task[None], LLMService[Any]] = {}
         self._relay: Relay | None = None
         self._reports_usage = False
@@ -245,6 +256,17 @@ class Tier:
                 attempt.add_frame(frame)
             case _:
                 pass
+
+
+def _fast_speed(service: object, price: Price | None) -> str | None:
+    """What the provider calls its fast speed for this model; None when it is not known to have one.
+
+    It has one if the settings ask for it, or if its price is known.
+    """
+    if not isinstance(service, HasSpeed):
+        return None
+    known = (service.speed, *(price.speeds if price else ()))
+    return next((name for name in known if is_fast(name)), None)
 
 
 class _Around(FrameProcessor):

@@ -9,7 +9,7 @@ from pipelines.lab.whatif.virtual.attempt import VirtualRequest
 from voice.frames import AnswerTextFrame
 from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.hold_phrases import HoldPhrases
-from voice.llm.policy import Decision, Start
+from voice.llm.policy.situation import Decision, Start
 
 Ask = Callable[[Start, int, float, int], VirtualRequest]
 """Makes a request: what to start, its number, when, and how many clauses of the answer it continues were heard."""

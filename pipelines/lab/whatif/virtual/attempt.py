@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from latency.record.requests import Tokens
 from pipelines.lab.whatif.virtual.wording import Wording
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.policy import RequestState
+from voice.llm.policy.situation import RequestState
 from voice.simulator.timing.timetable import Action, Failure, ResetConnection, SendText
 
 

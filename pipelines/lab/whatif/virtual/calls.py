@@ -18,8 +18,10 @@ from pipelines.tiers.models import ENOUGH, USUAL_FAST_P95, USUAL_P95
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.hold_phrases import HoldPhrases
-from voice.llm.policy import Plan, Policy, RequestState, Start, TurnInfo, make_policy
-from voice.llm.policy.situation import Route
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import Policy
+from voice.llm.policy.situation import RequestState, Route, Start, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 from voice.simulator.conversation import token_count
 from voice.simulator.timing.latency_model import STALL_CORRELATION, LatencyModel, StallState

@@ -11,7 +11,8 @@ from pipelines.lab.whatif.contestant import Cell, Contestant
 from pipelines.lab.whatif.turns.caller_turn import CallerTurn
 from pipelines.lab.whatif.virtual.calls import Randomness, VirtualCalls
 from pipelines.lab.whatif.virtual.wording import wording
-from voice.llm.policy import ANY_TURN, Plan, TurnInfo
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.situation import ANY_TURN, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.simulator.conversation import token_count
 from voice.simulator.timing.profiles import load_profiles

@@ -22,7 +22,7 @@ from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.policy import Start
+from voice.llm.policy.situation import Start
 from voice.simulator.timing.profiles import load_profiles
 from voice.simulator.timing.timetable import Failure, SendText
 

@@ -22,7 +22,8 @@ from latency.budget import Budget
 from voice.frames import HoldPhraseFrame, RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.answer.turn_planner import TurnPlanner
-from voice.llm.policy import Policy, make_policy
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.policies import Policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier

@@ -13,7 +13,7 @@ from voice.frames import RequestsFrame
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.policy import Adaptive, Single
+from voice.llm.policy.policies import Adaptive, Single
 from voice.llm.policy.tier_statistics import TierStatistics
 
 NOW = 100.0

@@ -13,7 +13,7 @@ from voice.frames import AnswerTextFrame
 from voice.llm.answer.hold_phrases import HOLD_GUARD
 from voice.llm.answer.llm_request import LONGEST_ANSWER, LLMRequest, ToolRules
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.policy import RequestState
+from voice.llm.policy.situation import RequestState
 from voice.llm.policy.tier_statistics import Wait
 from voice.llm.tools import describe
 

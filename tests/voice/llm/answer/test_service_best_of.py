@@ -16,7 +16,7 @@ from voice.frames import RequestsFrame
 from voice.llm.answer.provider_note import ProviderNote, RemainingRequests
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending

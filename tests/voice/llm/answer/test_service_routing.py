@@ -11,7 +11,8 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import HoldPhraseFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.conversation import FOLLOW, OPEN
-from voice.llm.policy import Policy, make_policy
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.policies import Policy
 from voice.llm.tools import describe, irreversible, is_irreversible
 
 PAIR = {"large": "large", "fast": "fast"}

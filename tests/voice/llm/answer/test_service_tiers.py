@@ -12,7 +12,7 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 

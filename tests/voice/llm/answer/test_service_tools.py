@@ -22,7 +22,7 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import LLMFailureFrame, RequestsFrame
 from voice.language.phrases import ENGLISH
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe

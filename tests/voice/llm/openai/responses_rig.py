@@ -25,7 +25,7 @@ from voice.frames import AnswerTextFrame
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.openai.responses import ResponsesService
-from voice.llm.policy import RequestState
+from voice.llm.policy.situation import RequestState
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 from voice.simulator.app import Endpoint, serving

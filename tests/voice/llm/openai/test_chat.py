@@ -28,7 +28,7 @@ from voice.frames import LLMFailureFrame, RequestsFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client, warm_up
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.provider_errors import reason
 from voice.llm.tiers.tier import Tier

@@ -18,7 +18,7 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from tests.voice.llm.openai.responses_rig import FAST, SLOW, make_service, until
 from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.simulator.app import serving

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from latency.budget import FLOOR_GUARD, Budget, Commit
-from voice.llm.policy import Plan, RequestState, Situation
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.situation import RequestState, Situation
 
 COMMIT = 100.0
 CLAUSE_LASTS = 1.0

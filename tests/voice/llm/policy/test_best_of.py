@@ -7,8 +7,10 @@ import pytest
 from latency.budget import Deadline
 from tests.voice.llm.policy.policy_play import Script, play
 from voice.errors import ConfigurationError
-from voice.llm.policy import BestOf, Decision, Plan, RequestState, Situation, make_policy
-from voice.llm.policy.policies import within_rate_limits
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import BestOf, within_rate_limits
+from voice.llm.policy.situation import Decision, RequestState, Situation
 from voice.llm.policy.tier_statistics import TierStatistics
 
 QUICK = Script(clauses=(0.2,), end=0.24)

@@ -6,9 +6,9 @@ import pytest
 
 from latency.budget import Deadline
 from voice.llm.answer.hold_phrases import HOLD_GUARD
-from voice.llm.policy import Plan, RequestState, Situation, make_policy
-from voice.llm.policy.plan import VERDICT_PATIENCE
-from voice.llm.policy.situation import Decision, Start
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.plan import VERDICT_PATIENCE, Plan
+from voice.llm.policy.situation import Decision, RequestState, Situation, Start
 from voice.llm.policy.tier_statistics import TierStatistics
 
 DRAFT = RequestState(number=0, tier="fast", request=0.0, first_token=0.1, first_clause=0.12, clauses=2, reviewed=True)

@@ -9,19 +9,9 @@ import pytest
 from latency.budget import Budget, Commit, Deadline
 from tests.voice.llm.policy.policy_play import CLAUSE_LASTS, COMMIT, Script, play
 from voice.errors import ConfigurationError
-from voice.llm.policy import (
-    POLICIES,
-    Adaptive,
-    Decision,
-    Fallback,
-    Hedged,
-    Policy,
-    Race,
-    RequestState,
-    Single,
-    Situation,
-    make_policy,
-)
+from voice.llm.policy.make import POLICIES, make_policy
+from voice.llm.policy.policies import Adaptive, Fallback, Hedged, Policy, Race, Single
+from voice.llm.policy.situation import Decision, RequestState, Situation
 from voice.llm.policy.tier_statistics import PROBE_EVERY, TierStatistics
 
 SILENT = Script()

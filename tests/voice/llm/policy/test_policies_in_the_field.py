@@ -14,7 +14,8 @@ import pytest
 from latency.report.stats import percentile
 from tests.voice.llm.policy.policy_play import Played, Script, play
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.policy import Adaptive, Fallback, Hedged, Plan, Policy, Race, Single
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import Adaptive, Fallback, Hedged, Policy, Race, Single
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.simulator.conversation import Message
 from voice.simulator.simulator import Simulator

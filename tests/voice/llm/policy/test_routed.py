@@ -3,8 +3,9 @@
 import pytest
 
 from tests.voice.llm.policy.policy_play import Script, play
-from voice.llm.policy import Adaptive, Plan, Policy, Relay, Routed, TurnInfo
-from voice.llm.policy.situation import SETTLED_AFTER, Route
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import Adaptive, Policy, Relay, Routed
+from voice.llm.policy.situation import SETTLED_AFTER, Route, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics
 
 ROUTED = Routed(large="large", fast="fast")

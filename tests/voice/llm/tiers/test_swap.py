@@ -12,7 +12,7 @@ from latency.record.requests import Price
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import POLICIES, make_policy
+from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tiers.tier import Tier

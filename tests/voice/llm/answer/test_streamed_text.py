@@ -4,7 +4,7 @@ import pytest
 from pipecat.frames.frames import LLMThoughtTextFrame
 
 from voice.frames import AnswerTextFrame
-from voice.llm.streamed.clause_queue import ClauseQueue, ends_sentence
+from voice.llm.answer.streamed_text import ClauseQueue, ends_sentence
 
 
 def speakable(*texts: str) -> ClauseQueue:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from latency.budget import Deadline
 from latency.record.requests import Phrase
-from pipelines.lab.whatif.virtual.attempt import VirtualRequest
+from pipelines.lab.whatif.virtual.request import VirtualRequest
 from voice.frames import AnswerTextFrame
 from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.hold_phrases import HoldPhrases

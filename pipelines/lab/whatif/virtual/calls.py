@@ -11,8 +11,8 @@ from latency.record.turn import TurnRecord
 from pipelines.lab.whatif.contestant import Cell, Contestant
 from pipelines.lab.whatif.turns.caller_turn import CallerTurn
 from pipelines.lab.whatif.virtual.answer import Times, VirtualAnswer
-from pipelines.lab.whatif.virtual.attempt import VirtualRequest
 from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
+from pipelines.lab.whatif.virtual.request import VirtualRequest
 from pipelines.lab.whatif.virtual.wording import Wording, wording
 from pipelines.tiers.models import ENOUGH, USUAL_FAST_P95, USUAL_P95
 from voice.language.phrases import ENGLISH

@@ -14,13 +14,10 @@ from importlib import resources
 from typing import Literal, get_args
 
 from voice.llm.routing.assess import assess
-from voice.llm.routing.difficulty import CAREFUL, CHECKABLE, DIFFICULTIES, Difficulty
+from voice.llm.routing.difficulty import DIFFICULTIES, SIDES, Difficulty, Side, side_of
 
 Part = Literal["tuning", "test", "indirect"]
 PARTS: tuple[Part, ...] = get_args(Part)
-Side = Literal["fast", "open", "large"]
-"""Where a turn goes: to the fast tier; to the large one if it is in time; to the large one whatever happens."""
-SIDES: tuple[Side, ...] = get_args(Side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ def half_of(text: str) -> Part:
 
 
 def _read(file: str, part: Part | None) -> list[Utterance]:
-    lines = resources.files("voice.llm.routing").joinpath(file).read_text(encoding="utf-8").splitlines()
+    lines = resources.files("pipelines.lab.routing").joinpath(file).read_text(encoding="utf-8").splitlines()
     return [_parsed(line, part) for line in lines if line.strip() and not line.startswith("#")]
 
 
@@ -85,11 +82,6 @@ class Confusion:
         """The share of a person's side that went to one of the sides `sent`; None without utterances."""
         of = sum(self.row(side))
         return sum(self.counts[side, one] for one in sent) / of if of else None
-
-
-def side_of(difficulty: Difficulty) -> Side:
-    """Where a class goes."""
-    return "fast" if difficulty in CHECKABLE else "large" if difficulty in CAREFUL else "open"
 
 
 def confusion(utterances: Iterable[Utterance]) -> Confusion:

@@ -134,7 +134,7 @@ class AnswerState:
             now=now,
             commit=self.committed_at,
             deadline=self.deadline,
-            attempts=[request.state for request in self.requests],
+            requests=[request.state for request in self.requests],
             speaking=self.speaking.state.number if self.speaking else None,
             dry_at=self.playout.ends_at,
             held=len(self.said),

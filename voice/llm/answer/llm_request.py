@@ -3,7 +3,7 @@
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pipecat.frames.frames import Frame, FunctionCallFromLLM, LLMThoughtTextFrame
@@ -197,11 +197,9 @@ class LLMRequest:
             response: the number in the call of the answer that it was made for.
             price: that of its tier.
         """
-        known: dict[str, Any] = {
-            name: getattr(source, name)
-            for source in (self.state, self.note)
-            for name in RequestRecord.__slots__
-            if hasattr(source, name)
+        names = [field.name for field in fields(RequestRecord)]
+        known = {
+            name: getattr(source, name) for source in (self.state, self.note) for name in names if hasattr(source, name)
         }
         computed: dict[str, Any] = {
             "response": response,

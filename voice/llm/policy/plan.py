@@ -129,11 +129,11 @@ class Plan:
         """The next steps of a turn."""
         if s.speaking is None:
             return self._choose(s)
-        spoken = s.attempts[s.speaking]
+        spoken = s.requests[s.speaking]
         return self._review(s, spoken) if spoken.reviewed and spoken.running else self._follow(s, spoken)
 
     def _choose(self, s: Situation) -> Decision:
-        """Decide while no attempt is spoken yet."""
+        """Decide while no request is spoken yet."""
         hold_at = None if s.deadline is None else s.deadline.at - HOLD_GUARD
         prefer_until = None if s.deadline is None else s.deadline.hold_until - HOLD_GUARD
         answers, opening = _answers(s), _opening(s)
@@ -177,7 +177,7 @@ class Plan:
     def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:
         """Requests that are due; `idle` says that no answer is being made or is ready."""
         answers, opening = _answers(s), _opening(s)
-        if not s.attempts and self.opener is not None and self._is_expected_late(s):
+        if not s.requests and self.opener is not None and self._is_expected_late(s):
             return (Start(tier=self.opener, opens=True),)
         if not answers:
             return self._first_starts(s, opening)
@@ -262,7 +262,7 @@ class Plan:
 
     def _review(self, s: Situation, draft: RequestState) -> Decision:
         """Decide while the first sentence of a draft is spoken and the others wait for the verdict."""
-        asked = [a for a in s.attempts if a.verifies == draft.number]
+        asked = [a for a in s.requests if a.verifies == draft.number]
         until = None
         if s.dry_at is not None:
             # What is not whole when its first sentence ends could be verified only in silence.
@@ -274,10 +274,10 @@ class Plan:
         return Decision(start=start, wake_at=_next(s.now, until))
 
     def _follow(self, s: Situation, spoken: RequestState) -> Decision:
-        """Decide while an attempt is spoken: its next clause must come before playout runs dry."""
+        """Decide while an request is spoken: its next clause must come before playout runs dry."""
         if spoken.outcome == "complete":
             return Decision(cancel=_others(s, spoken))
-        mine = [a for a in s.attempts if a.continues == spoken.number]
+        mine = [a for a in s.requests if a.continues == spoken.number]
         # A request that was made before the latest clause would say it again.
         stale = tuple(a.number for a in mine if a.running and a.heard != spoken.clauses)
         going_on = next(
@@ -296,7 +296,7 @@ class Plan:
         tier = self._successor(s, spoken)
         due_at = None if s.dry_at is None else s.dry_at - min(self._lead(tier), CONTINUATION_LEAD)
         if failed or (due_at is not None and s.now >= due_at):
-            if sum(a.continues is not None for a in s.attempts) < CONTINUATIONS:
+            if sum(a.continues is not None for a in s.requests) < CONTINUATIONS:
                 return Decision(cancel=stale, start=(Start(tier=tier, continues=spoken.number),), wake_at=give_up_at)
             if failed:
                 return Decision(give_up=True, cancel=_others(s, None))
@@ -307,7 +307,7 @@ class Plan:
 
     def _successor(self, s: Situation, spoken: RequestState) -> str:
         """The tier that continues a stalled answer: one that has not failed at it yet, and of those the quickest."""
-        failures = [spoken.tier, *(a.tier for a in s.attempts if a.continues is not None)]
+        failures = [spoken.tier, *(a.tier for a in s.requests if a.continues is not None)]
         if spoken.overreached and self.escalation is not None:
             return self.escalation
         if self.rescued == "failed twice" and failures.count(spoken.tier) < 2:
@@ -315,36 +315,36 @@ class Plan:
         asked = dict.fromkeys([*self.first, *([self.rescue] if self.rescue else [])])
         return min(asked, key=lambda tier: (failures.count(tier), self._lead(tier)))
 
-    def _rank(self, attempt: RequestState) -> int:
+    def _rank(self, request: RequestState) -> int:
         """0 for the preferred tier."""
-        return self.first.index(attempt.tier) if attempt.tier in self.first else len(self.first)
+        return self.first.index(request.tier) if request.tier in self.first else len(self.first)
 
-    def _order(self, attempt: RequestState) -> tuple[int, int, float]:
-        return self._rank(attempt), -attempt.support, attempt.ready or 0.0
+    def _order(self, request: RequestState) -> tuple[int, int, float]:
+        return self._rank(request), -request.support, request.ready or 0.0
 
 
 def _answers(s: Situation) -> list[RequestState]:
     """The requests that were made for an answer, and not for an opening or a verdict."""
-    return [a for a in s.attempts if not a.opens and a.verifies is None]
+    return [a for a in s.requests if not a.opens and a.verifies is None]
 
 
-def _can_be_spoken(attempt: RequestState) -> bool:
+def _can_be_spoken(request: RequestState) -> bool:
     """Whether it has words or calls that may be spoken, and goes on or is whole."""
-    usable = attempt.ready is not None and attempt.dismissed is None and not attempt.overreached
-    return usable and attempt.outcome not in ("cancelled", "failed")
+    usable = request.ready is not None and request.dismissed is None and not request.overreached
+    return usable and request.outcome not in ("cancelled", "failed")
 
 
 def _opening(s: Situation) -> RequestState | None:
-    return next((a for a in s.attempts if a.opens), None)
+    return next((a for a in s.requests if a.opens), None)
 
 
 def _followed(s: Situation) -> int | None:
-    """The attempt whose opening the requests contain; None when they contain none."""
-    return next((a.follows for a in s.attempts if a.follows is not None), None)
+    """The request whose opening the requests contain; None when they contain none."""
+    return next((a.follows for a in s.requests if a.follows is not None), None)
 
 
 def _others(s: Situation, kept: RequestState | None) -> tuple[int, ...]:
-    return tuple(a.number for a in s.attempts if a.running and a is not kept)
+    return tuple(a.number for a in s.requests if a.running and a is not kept)
 
 
 def _next(now: float, *instants: float | None) -> float | None:

@@ -46,12 +46,12 @@ class Policy(Protocol):
         """The tier whose being in time decides whether it goes on being asked first; None when that is fixed."""
         ...
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """The plan of a turn that begins now; the book stays as it is.
 
         Args:
             book: how fast the tiers have been.
-            request: what is known of the turn; most policies need nothing of it.
+            turn: what is known of it; most policies need nothing of that.
         """
         ...
 
@@ -70,7 +70,7 @@ class Single:
         """Its only one."""
         return (self.tier,)
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier."""
         reason = "no other tier is asked"
         return Plan(policy=self.name, reason=reason, first=self.tiers, bridge=self.bridge, leads=book.leads())
@@ -88,7 +88,7 @@ class Hedged(Single):
     """The share of requests that should not be doubled, 0 to 1."""
     name: ClassVar[str] = "hedged"
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier; again after its quantile, if the allowance has a token."""
         alone = replace(Single.plan(self, book), reason="no second request is allowed now", retries=0)
         if not book.hedges.allows:
@@ -192,7 +192,7 @@ class Fallback(TwoTierPolicy):
 
     name: ClassVar[str] = "fallback"
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the large tier first."""
         return replace(self.large_first(book, f"{self.large} first"), second_delay=self.second_delay(book))
 
@@ -203,7 +203,7 @@ class Race(TwoTierPolicy):
 
     name: ClassVar[str] = "race"
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask both."""
         plan = self.large_first(book, "both at once")
         return replace(plan, first=self.tiers, rescue=None, second_delay=self.second_delay(book))
@@ -225,9 +225,9 @@ class Adaptive(TwoTierPolicy):
         """The large tier."""
         return self.large
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier that the turn needs; an open turn asks a demoted large tier only on trial."""
-        choice, standing = self.route(request), book.standing[self.large]
+        choice, standing = self.route(turn), book.standing[self.large]
         if choice is not None and choice.forced:
             return replace(self.opened(self.large_only(book, choice.reason), book), route=self.large)
         if choice is not None and choice.tier == self.fast:
@@ -252,9 +252,9 @@ class Routed(TwoTierPolicy):
 
     name: ClassVar[str] = "routed"
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier that the turn needs."""
-        choice = self.route(request)
+        choice = self.route(turn)
         if choice is None:
             return self.large_only(book, f"{self.large} first")
         plan = replace(self.large_only(book, choice.reason), route=choice.tier)
@@ -270,7 +270,7 @@ class Relay(TwoTierPolicy):
 
     name: ClassVar[str] = "relay"
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the fast tier for an opening, and the large one for the answer that follows it."""
         return self.opened(self.large_only(book, f"{self.large} after an opening"), book)
 
@@ -281,7 +281,7 @@ class FastFirst(TwoTierPolicy):
 
     name: ClassVar[str] = "best_of"
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the fast tier first."""
         return replace(self.fast_first(book, f"{self.fast} first"), escalation=self.large)
 
@@ -298,7 +298,7 @@ class DraftVerify(TwoTierPolicy):
 
     name: ClassVar[str] = "draft_verify"
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the fast tier; the large one for a verdict, or for the answer when the fast one's tail has passed."""
         plan = self.fast_first(book, f"{self.fast} drafts, {self.large} verifies")
         return replace(plan, escalation=self.large, verifier=self.large)
@@ -333,9 +333,9 @@ class BestOf:
         """The other policy's."""
         return self.inner.judged
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """The other policy's plan, with several first requests where there is one, to the tier."""
-        plan = self.inner.plan(book, request)
+        plan = self.inner.plan(book, turn)
         if plan.first != (self.tier,) or plan.opener is not None:
             return plan
         reason = f"{plan.reason}; the best of {self.candidates}"

@@ -197,7 +197,7 @@ class Situation:
     deadline: Deadline | None
     """For the first speakable clause. Before the commit it is what the turn leaves, if its end is not later still;
     None when nothing is known of that."""
-    attempts: Sequence[RequestState] = ()
+    requests: Sequence[RequestState] = ()
     speaking: int | None = None
     """The request whose text goes to synthesis."""
     dry_at: float | None = None

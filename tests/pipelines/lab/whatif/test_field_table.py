@@ -32,7 +32,7 @@ class At:
     name: str = "fixed delay"
     judged: str | None = None
 
-    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
+    def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         return Plan(
             policy=self.name, reason="", first=("large",), rescue=self.rescue, rescue_delay=self.seconds,
             leads=book.leads(),

@@ -8,7 +8,7 @@ from pipecat.metrics.metrics import LLMTokenUsage
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
-from latency.record.requests import Tokens
+from latency.record.requests import RequestRecord, Tokens
 from voice.frames import AnswerTextFrame
 from voice.llm.answer.hold_phrases import HOLD_GUARD
 from voice.llm.answer.llm_request import LONGEST_ANSWER, LLMRequest, ToolRules
@@ -127,6 +127,20 @@ def test_the_reported_outcome_says_which_attempt_was_heard(attempt: LLMRequest) 
     assert attempt.record(response=0).outcome == "cancelled"
     attempt.state.spoken = True
     assert attempt.record(response=0).outcome == "spoken"
+
+
+def test_the_record_says_what_the_state_and_the_provider_say_under_the_same_names() -> None:
+    state = RequestState(number=3, tier="large", request=1.0, verifies=2)
+    request = LLMRequest(state)
+    request.stirred(1.05)
+    request.add("It is so. ", 1.1)
+    request.learn(ProviderNote(speed="fast", served="standard", slowed="it was refused", finish="stop", queued=0.1))
+    request.complete(1.2)
+    assert request.record(response=7) == RequestRecord(
+        response=7, tier="large", request=1.0, alive=1.05, first_token=1.1, first_clause=1.1, end=1.2,
+        outcome="verdict", verifies=2, tokens=Tokens(prompt=0, completion=3, estimated=True), speed="fast",
+        served="standard", slowed="it was refused", finish="stop", queued=0.1,
+    )  # fmt: skip
 
 
 def test_tokens_are_estimated_until_usage_is_reported() -> None:

@@ -75,7 +75,7 @@ def play(
         committed = now >= COMMIT
         situation = Situation(
             now=now, commit=COMMIT if committed else None, deadline=commit if committed else None,
-            attempts=attempts, speaking=speaking, dry_at=dry_at, held=len(played.said),
+            requests=attempts, speaking=speaking, dry_at=dry_at, held=len(played.said),
         )  # fmt: skip
         decision = plan.decide(situation)
         played.asked += 1

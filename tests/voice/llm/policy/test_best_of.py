@@ -34,7 +34,7 @@ def candidate(number: int, *, clause: float | None = 0.2, end: float | None = 0.
 
 def decided(*attempts: RequestState, now: float = 0.3) -> Decision:
     deadline = Deadline(0.45, "llm")
-    return plan().decide(Situation(now=now, commit=0.0, deadline=deadline, attempts=attempts))
+    return plan().decide(Situation(now=now, commit=0.0, deadline=deadline, requests=attempts))
 
 
 def test_three_are_asked_at_once_and_each_is_numbered() -> None:

@@ -23,7 +23,7 @@ def plan() -> Plan:
 def decide(now: float, *attempts: RequestState, dry_at: float | None = 2.0, speaking: int | None = 0) -> Decision:
     deadline = Deadline(0.45, "llm")
     return plan().decide(
-        Situation(now=now, commit=0.0, deadline=deadline, attempts=attempts, speaking=speaking, dry_at=dry_at)
+        Situation(now=now, commit=0.0, deadline=deadline, requests=attempts, speaking=speaking, dry_at=dry_at)
     )
 
 

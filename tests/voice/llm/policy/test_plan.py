@@ -399,7 +399,7 @@ def test_a_poor_tier_answers_only_when_the_other_one_failed(policy: str) -> None
         now=2.0, commit=0.5, deadline=Deadline(0.95), requests=(RequestState(number=0, tier="large", request=0.4),)
     )
     assert plan.decide(late).start == ()
-    failed = replace(late, requests=(replace(late.attempts[0], outcome="failed"),))
+    failed = replace(late, requests=(replace(late.requests[0], outcome="failed"),))
     assert [start.tier for start in plan.decide(failed).start] == ["fast"]
 
 

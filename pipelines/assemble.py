@@ -40,10 +40,10 @@ from voice.language.by_language import PHRASES, TURN_WORDS
 from voice.language.turn_words import TurnWords
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
+from voice.llm.answer.spoken_service import PartRules
 from voice.llm.context_window import bound
 from voice.llm.interruption import SettlingAssistantAggregator, mark_interruptions
 from voice.llm.joining import JoiningUserAggregator
-from voice.llm.long_answers.service import PartRules
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.calls import BuiltCall
@@ -144,7 +144,12 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
     )
     assistant = SettlingAssistantAggregator(context)
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
-    bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
+    bound(
+        assistant,
+        context,
+        turns=turns,
+        **({"forgot": llm.planner.forget} if isinstance(llm, BudgetedLLMService) else {}),
+    )
     mark_interruptions(assistant, context)
     pipeline = Pipeline(
         [

@@ -28,7 +28,7 @@ from voice.frames import (
     SilenceAskedFrame,
     TurnJoinsFrame,
 )
-from voice.llm.long_answers.service import AnswerPartFrame
+from voice.llm.answer.spoken_service import AnswerPartFrame
 from voice.server.event_loop import LoopWatch
 from voice.server.metrics import CallMetrics
 from voice.turns.turn_follower import counts

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from voice.llm.long_answers.service import PartsLLMService
+    from voice.llm.answer.spoken_service import SpokenLLMService
     from voice.llm.tools import Tool
 
 
@@ -30,7 +30,7 @@ class LanguageModels(Protocol):
             ComponentError: something is missing or broken.
         """
 
-    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[PartsLLMService, ...]":
+    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[SpokenLLMService, ...]":
         """The pipecat services of one call, in order: each answers a context or passes it on to the next.
 
         `prompt` None takes the pipeline's.

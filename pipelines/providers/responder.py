@@ -9,7 +9,7 @@ from pipelines.table import Table
 from voice.language import Language
 
 if TYPE_CHECKING:
-    from voice.llm.long_answers.service import PartsLLMService
+    from voice.llm.answer.spoken_service import SpokenLLMService
     from voice.llm.tools import Tool
 
 
@@ -56,11 +56,11 @@ class ResponderModels:
         """Import and compile what the first call would otherwise wait for on the event loop: 0.4 s."""
         await asyncio.to_thread(self._rehearse)
 
-    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[PartsLLMService, ...]":
+    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[SpokenLLMService, ...]":
         """A call's responder; it follows no prompt."""
         return (self.service(tools=tools),)
 
-    def service(self, *, tools: "Sequence[Tool]", numbers: Iterator[int] | None = None) -> "PartsLLMService":
+    def service(self, *, tools: "Sequence[Tool]", numbers: Iterator[int] | None = None) -> "SpokenLLMService":
         """A call's responder; see `ResponderLLMService` for `numbers`."""
         from voice.responder.service import ResponderLLMService
 

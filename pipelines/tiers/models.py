@@ -17,12 +17,13 @@ from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.language.by_language import PHRASES
 from voice.llm.answer.hold_phrases import HoldPhrases
-from voice.llm.policy import BestOf, make_policy
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.policies import BestOf
 from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 from voice.responder import RESPONDER
 
 if TYPE_CHECKING:
-    from voice.llm.long_answers.service import PartsLLMService
+    from voice.llm.answer.spoken_service import SpokenLLMService
     from voice.llm.tiers.tier import Tier
     from voice.llm.tools import Tool
 
@@ -93,30 +94,36 @@ class TieredModels:
         # The first call would otherwise wait for more imports.
         self.services(prompt=None, tools=())
 
-    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[PartsLLMService, ...]":
+    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[SpokenLLMService, ...]":
         """The responder if it is set, and a service over services of its own, one a tier."""
         numbers = itertools.count()
         now = datetime.now().astimezone()
         answering = self._budgeted(PHRASES[self._language].prompt_at(prompt or self._llm.prompt, now), tools, numbers)
         return (self._responder.service(tools=tools, numbers=numbers), answering) if self._responder else (answering,)
 
-    def _budgeted(self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int]) -> "PartsLLMService":
+    def _budgeted(self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int]) -> "SpokenLLMService":
         from voice.llm.answer.service import BudgetedLLMService
+        from voice.llm.answer.turn_planner import TurnPlanner
         from voice.llm.tools import is_irreversible
 
-        return BudgetedLLMService(
-            [self._tier(name, prompt, tools) for name in self._models],
+        planner = TurnPlanner(
+            self._models,
             self._policy,
             book=self._book,
-            budget=self._budget,
-            bridging=self._bridging(next(self._calls)),
-            synthesis_p95=self._synthesis_p95,
+            language=self._language,
             irreversible=[tool.__name__ for tool in tools if is_irreversible(tool)],
             large=self._llm.large,
             spending=self._capped.call() if self._capped else None,
-            tool_rounds=self._llm.tool_rounds,
             poor=self._poor,
             numbers=numbers,
+        )
+        return BudgetedLLMService(
+            [self._tier(name, prompt, tools) for name in self._models],
+            planner,
+            budget=self._budget,
+            bridging=self._bridging(next(self._calls)),
+            synthesis_p95=self._synthesis_p95,
+            tool_rounds=self._llm.tool_rounds,
         )
 
     def whole_request(self, text: str) -> bool | None:

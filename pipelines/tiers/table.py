@@ -15,7 +15,7 @@ from pipelines.table import SENTENCE, OneOf, Table
 from voice.language import NAMES, Language
 from voice.language.english.phrases import ENGLISH
 from voice.llm import CONTEXT_TURNS, ENGLISH_ONLY, ROUTING, TOOL_ROUNDS
-from voice.llm.ensemble.sampling import MOST
+from voice.llm.ensemble import MOST_CANDIDATES
 from voice.responder import RESPONDER
 
 ROLES = ("large", "fast")
@@ -48,7 +48,7 @@ class Tiers(Table):
     ] = "adaptive"
     """Which tier is asked when; see docs/concepts/llm-budget.md. A lone tier is asked alone (`single`) unless this is
     set."""
-    best_of: Annotated[int, Field(ge=2, le=MOST)] | None = None
+    best_of: Annotated[int, Field(ge=2, le=MOST_CANDIDATES)] | None = None
     """How many candidates the fast tier (or a lone one) is asked for where it answers; the best of them is spoken, by
     the deadline. None for one; 3 with the policy best_of."""
     budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = round(LLM_LIMIT * 1000)

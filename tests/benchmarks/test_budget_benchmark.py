@@ -15,7 +15,7 @@ from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.tests.utils import SleepFrame, run_test
 
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.policy.plan import HOLD_GUARD
+from voice.llm.answer.hold_phrases import HOLD_GUARD
 from voice.server.event_loop import LoopWatch
 
 LATE = 1.0

@@ -27,7 +27,7 @@ from pipelines.child import announced
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.wires.chat.service import ChatService, make_client
@@ -138,7 +138,7 @@ async def converse(policy: str, url: str, watch: LoopWatch) -> list[Answer]:
         for name, model in MODELS.items()
     ]  # fmt: skip
     book = TierStatistics({"large": 1.5, "fast": 0.3})
-    service = BudgetedLLMService(tiers, make_policy(policy, large="large", fast="fast"), book=book)
+    service = rig.budgeted(tiers, make_policy(policy, large="large", fast="fast"), book=book)
     answers: list[Answer] = []
     first: list[float] = []
 

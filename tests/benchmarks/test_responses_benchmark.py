@@ -64,8 +64,8 @@ async def test_benchmark_of_cancelling(on_cancel: Any, capsys: pytest.CaptureFix
             after.append(waited(await call.ask("what is two plus two")))
             await ended(cancelled)
             assert cancelled.ended is not None
-            assert attempt.end is not None
-            seen.append(cancelled.ended - attempt.end)
+            assert attempt.state.end is not None
+            seen.append(cancelled.ended - attempt.state.end)
             await until(lambda: len(call.simulator.connections) == 2)
             call.messages.clear()
     with capsys.disabled():
@@ -80,8 +80,8 @@ def row(name: str, seconds: list[float]) -> str:
 
 
 def waited(attempt: LLMRequest) -> float:
-    assert attempt.first_token is not None
-    return attempt.first_token - attempt.request
+    assert attempt.state.first_token is not None
+    return attempt.state.first_token - attempt.state.request
 
 
 async def responses_sizes(*, turns: int) -> list[int]:

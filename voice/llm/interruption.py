@@ -30,13 +30,16 @@ def mark_interruptions(assistant: LLMAssistantAggregator, context: LLMContext) -
 
 def mark(context: LLMContext, heard: str) -> bool:
     """Mark the latest answer of which `heard` was kept; returns whether there is one."""
-    for message in reversed(context.get_messages()):
-        if isinstance(message, LLMSpecificMessage):
-            continue
-        if message.get("role") == "assistant" and message.get("content") == heard:
-            message["content"] = heard.rstrip() + BROKEN_OFF
-            return True
-    return False
+    message = latest(context, "assistant", heard)
+    if message is not None:
+        message["content"] = heard.rstrip() + BROKEN_OFF
+    return message is not None
+
+
+def latest(context: LLMContext, role: str, content: str) -> Any:
+    """The latest message of a conversation with this role and content; None without one."""
+    messages = (one for one in reversed(context.get_messages()) if not isinstance(one, LLMSpecificMessage))
+    return next((one for one in messages if one.get("role") == role and one.get("content") == content), None)
 
 
 class SettlingAssistantAggregator(LLMAssistantAggregator):

@@ -1,7 +1,6 @@
 """Joins what a caller says to the turn that was taken for over too early, so that the conversation has one message."""
 
 from collections.abc import Callable
-from typing import Any
 
 from pipecat.frames.frames import (
     Frame,
@@ -10,7 +9,7 @@ from pipecat.frames.frames import (
     StartFrame,
     TranscriptionFrame,
 )
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregator,
     LLMUserAggregatorParams,
@@ -20,7 +19,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.string import TextPartForConcatenation
 
 from voice.frames import RevisedTranscriptionFrame, TurnJoinsFrame
-from voice.llm.interruption import BROKEN_OFF
+from voice.llm.interruption import latest, mark
 from voice.turns.turn_so_far import joined
 
 
@@ -64,7 +63,9 @@ class JoiningUserAggregator(LLMUserAggregator):
             case TurnJoinsFrame():
                 self._take_back()
             case LLMContextAssistantTurnFrame() if self._joining:
-                self._mark(frame.text)
+                # The words that were heard of the first answer.
+                mark(self.context, frame.text)
+                self._joining = False
             case _:
                 pass
         await super().process_frame(frame, direction)
@@ -96,26 +97,10 @@ class JoiningUserAggregator(LLMUserAggregator):
 
     def _take_back(self) -> None:
         text = self._written
-        found = None if text is None else self._last("user", text)
+        found = None if text is None else latest(self.context, "user", text)
         if text is None or found is None:
             return
         messages = self.context.get_messages()
         self.context.set_messages([message for message in messages if message is not found])
         self._aggregation.insert(0, TextPartForConcatenation(text, includes_inter_part_spaces=False))
         self._written, self._joining = None, True
-
-    def _mark(self, text: str) -> None:
-        """Mark the words that were heard of the first answer."""
-        message = self._last("assistant", text)
-        if message is not None:
-            message["content"] = text.rstrip() + BROKEN_OFF
-        self._joining = False
-
-    def _last(self, role: str, content: str) -> Any:
-        """The latest message with this role and content; None without one."""
-        for message in reversed(self.context.get_messages()):
-            if isinstance(message, LLMSpecificMessage):
-                continue
-            if message.get("role") == role and message.get("content") == content:
-                return message
-        return None

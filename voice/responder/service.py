@@ -37,9 +37,9 @@ from voice.frames import (
 )
 from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.answer.early_synthesis import last_user_text
+from voice.llm.answer.conversation import last_user_text
+from voice.llm.answer.spoken_service import SpokenLLMService
 from voice.llm.context_adapter import PassThroughAdapter
-from voice.llm.long_answers.service import PartsLLMService
 from voice.llm.tools.running import RunningTools
 from voice.llm.tools.tool import Tool
 from voice.responder import RESPONDER
@@ -68,7 +68,7 @@ class CallClock:
         return (self._began + timedelta(seconds=time.monotonic() - self._origin)).astimezone()
 
 
-class ResponderLLMService(PartsLLMService):
+class ResponderLLMService(SpokenLLMService):
     """Answers a call without a language model.
 
     A speculative request is answered like any other, but without effects: no timer starts, nothing is remembered and

@@ -12,12 +12,12 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameProcessorSetup
 from pipecat.utils.asyncio.task_manager import TaskManager
 
-from latency.record.requests import bill
 from pipelines.lab.probing.figures import Sample
 from pipelines.providers.provider import TierTable
 from pipelines.providers.resources import Resources
 from pipelines.tiers.table import Tiers
 from voice.llm.answer.llm_request import LLMRequest
+from voice.llm.policy.situation import RequestState
 from voice.llm.tiers.tier import Tier
 
 QUESTION = "Explain in three sentences how a rainbow comes about."
@@ -79,25 +79,28 @@ async def _in_call(tier: Tier) -> AsyncIterator[None]:
 
 
 async def _ask(tier: Tier, number: int) -> Sample:
-    attempt = LLMRequest(number=number, tier=tier.name, request=time.monotonic())
+    attempt = LLMRequest(RequestState(number=number, tier=tier.name, request=time.monotonic()))
     task = tier.ask(attempt, LLMContext([{"role": "user", "content": QUESTION}]), lambda: None)
     _, late = await asyncio.wait([task], timeout=WITHIN)
     if late:
         attempt.fail(f"it was not complete within {WITHIN:g} s", time.monotonic())
         await tier.settle()
-    record = attempt.record(response=0)
-    usd = bill(record, tier.price)
+    record = attempt.record(response=0, price=tier.price)
     if record.failed or record.first_token is None or record.request is None:
-        return Sample(usd=usd, served=record.served, failed=record.failed or "it gave no words")
+        return Sample(usd=record.usd, served=record.served, failed=record.failed or "it gave no words")
     return Sample(
-        first=record.first_token - record.request, tokens_per_second=_rate(attempt), usd=usd, served=record.served
+        first=record.first_token - record.request,
+        tokens_per_second=_rate(attempt),
+        usd=record.usd,
+        served=record.served,
     )
 
 
 def _rate(attempt: LLMRequest) -> float | None:
     """Tokens a second after the first one, without those that were thought before it."""
-    if attempt.usage is None or attempt.first_token is None or attempt.end is None:
+    state = attempt.state
+    if attempt.usage is None or state.first_token is None or state.end is None:
         return None
     spoken = attempt.usage.completion_tokens - (attempt.usage.reasoning_tokens or 0)
-    seconds = attempt.end - attempt.first_token
+    seconds = state.end - state.first_token
     return (spoken - 1) / seconds if spoken >= FEW_TOKENS and seconds > 0 else None

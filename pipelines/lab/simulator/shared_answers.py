@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipelines.lab.simulator.conversation import Message
-from voice.llm.answer.going_on import GO_ON as GO_ON_FROM_ANSWER
-from voice.llm.ensemble.facts import facts_of
-from voice.llm.opening.opening import GO_ON, OPEN
-from voice.llm.verification.request import CORRECT, VERIFY
+from voice.llm.answer.conversation import CONTINUE, CORRECT, FOLLOW, OPEN, VERIFY
+from voice.llm.drafts import facts_of
 
 NOTHING_LEFT = "That was all."
 _CONVERSION = re.compile(r"\bconvert\b.* (?P<start>[a-z]+) (?:to|into) (?P<end>[a-z]+)$")
@@ -61,7 +59,7 @@ def relayed(messages: Sequence[Message]) -> Relayed:
     last = messages[-1].text if messages else ""
     if last == OPEN:
         return Relayed(messages[:-1], opens=True)
-    if last == GO_ON and len(messages) > 1:
+    if last == FOLLOW and len(messages) > 1:
         return Relayed(messages[:-2], opening=messages[-2].text)
     return Relayed(messages)
 
@@ -78,7 +76,7 @@ def reviewed(messages: Sequence[Message]) -> Reviewed:
 
 def begun(messages: Sequence[Message]) -> str | None:
     """What was heard of the answer, if a request asks for the rest of it; None if it does not."""
-    return messages[-2].text if len(messages) > 2 and messages[-1].text == GO_ON_FROM_ANSWER else None
+    return messages[-2].text if len(messages) > 2 and messages[-1].text == CONTINUE else None
 
 
 def rest_of(answer: str, *, heard: str) -> str:

@@ -9,7 +9,7 @@ from pipelines.lab.simulator.profiles import Profile, load_profiles
 from voice.errors import ConfigurationError
 from voice.llm.catalog.catalog import SIM_PREFIX, load_catalog
 from voice.llm.catalog.tier import CatalogTier
-from voice.llm.policy import POLICIES, make_policy
+from voice.llm.policy.make import POLICIES, make_policy
 
 DEFAULT = ("sonnet+groq-fast", "haiku", "opus", "opus-fast", "cerebras", "groq-fast")
 """A large model with a fast one that is always in time; one model at two speeds; others alone."""

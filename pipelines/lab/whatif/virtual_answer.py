@@ -108,9 +108,9 @@ class Stream:
     async def send(self, request: LLMRequest, changed: Callable[[], None]) -> None:
         """Stream into a request. Text waits for the end of its clause, before which it changes nothing."""
         clock = asyncio.get_running_loop().time
-        at, count, whole, text = request.request, 0, 0, ""
+        at, count, whole, text = request.state.request, 0, 0, ""
         for action in self._timetable:
-            at = request.request + action.at
+            at = request.state.request + action.at
             if isinstance(action, SendText):
                 text, count = text + action.text, count + action.tokens
                 self._sent.append((at, count))
@@ -197,7 +197,7 @@ class SilentSpeaker:
     async def apologise(self, reason: str) -> None:
         """Apologise."""
 
-    async def call(self, calls: Any) -> None:
+    async def call(self, calls: Any, answer: Answer) -> None:
         """Run no tools: none are offered."""
 
     async def report(self, frame: RequestsFrame) -> None:
@@ -256,7 +256,7 @@ async def _produce(answer: Answer, times: Times) -> None:
     if times.dropped is not None:
         await asyncio.wait([running], timeout=times.dropped - loop.time())
         if not running.done():
-            answer.withdraw()
+            answer.state.withdraw()
             running.cancel()
             await asyncio.wait([running])
         return

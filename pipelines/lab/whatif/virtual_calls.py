@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pipecat.processors.aggregators.llm_context import LLMContext
 
@@ -32,11 +32,14 @@ from pipelines.lab.whatif.virtual_answer import (
 from pipelines.tiers.models import ENOUGH, USUAL_FAST_P95, USUAL_P95
 from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
+from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.policy import Plan, Policy, TurnInfo, make_policy
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import Policy
+from voice.llm.policy.situation import Route, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
-from voice.llm.routing.settling import Route
 
 FRAMING = 4
 """Tokens for the role and the marks around every message, as the simulator counts them."""
@@ -139,28 +142,22 @@ class VirtualCalls:
         plan = self._policy.plan(self._book, about)
 
         def stream(request: LLMRequest) -> Stream:
-            words = turn.words if request.continues is None else turn.words.after(request.heard)
-            if request.opens:
+            state = request.state
+            words = turn.words if state.continues is None else turn.words.after(state.heard)
+            if state.opens:
                 words = wording(ENGLISH.openings[0], begun=True)
-            if request.verifies is not None:
+            if state.verifies is not None:
                 words = AGREED
-            coming = timetable(words.text, self._draws.model(request.tier), now=request.request)
+            coming = timetable(words.text, self._draws.model(state.tier), now=state.request)
             return Stream(words, coming, prompt_tokens=turn.prompt)
 
         streams: list[Stream] = []
         speaker = SilentSpeaker(turn.phrases, loop.time)
         tiers: dict[str, Any] = {role: SimulatedTier(stream, streams) for role in self._roles}
-        answer = Answer(
-            number=next(self._answers),
-            plan=plan,
-            tiers=tiers,
-            book=self._book,
-            context=LLMContext(),
-            speaker=speaker,
-            judged=self._policy.judged,
-            turn=about,
-            clock=loop.time,
+        state = AnswerState(
+            number=next(self._answers), plan=plan, book=self._book, turn=about, judged=self._policy.judged
         )
+        answer = Answer(state, tiers=tiers, context=LLMContext(), speaker=cast(Any, speaker), clock=loop.time)
         times = self._times(turn, plan, asked=asked, dropped=dropped)
         return run_answer(loop, answer, times, speaker=speaker, streams=streams), plan
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from pipelines.engines.scripted.model_folder import build
 
+from pipelines.lab.scripted.model_folder import build
 from tests.voice.fake_hub import Hub, unreachable
 
 ROOT = Path(__file__).resolve().parents[3]

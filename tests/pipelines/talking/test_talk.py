@@ -20,9 +20,9 @@ from pipecat.frames.protobufs import frames_pb2
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
-from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier
@@ -212,7 +212,7 @@ def talking(tmp_path: Path) -> Callable[..., Any]:
 def _swap(*tiers: str, policy: str) -> Swap:
     large, fast = (role if role in tiers else None for role in ("large", "fast"))
     chosen = make_policy(policy, large=large, fast=fast, bridge=False)
-    service = BudgetedLLMService(
+    service = rig.budgeted(
         [Tier(name, ResponderLLMService()) for name in tiers], chosen, book=TierStatistics(dict.fromkeys(tiers, 0.3))
     )
     return Swap(service, tiers=tiers, large=large, fast=fast, bridge=False)

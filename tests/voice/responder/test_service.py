@@ -33,7 +33,7 @@ from voice.frames import (
     ToolReturnedFrame,
 )
 from voice.language.english.phrases import ENGLISH
-from voice.llm.answer.early_synthesis import last_user_text
+from voice.llm.answer.conversation import last_user_text
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService
 

@@ -15,8 +15,10 @@ from pipecat.processors.filters.identity_filter import IdentityFilter
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.services.openai.llm import OpenAILLMService
 
+from tests.voice.llm.answer import budgeted_rig as rig
+from voice.llm.policy.policies import Single
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
-from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.server import calls as calls_module
 from voice.server.calls import BuiltCall, Calls
 from voice.server.garbage_collection import MOST_UNCOLLECTED, RARELY, GarbageCollection, empty, importing
@@ -58,7 +60,9 @@ async def test_an_emptied_call_needs_no_collector() -> None:
 async def test_services_that_the_pipeline_does_not_see_are_emptied_too() -> None:
     service = OpenAILLMService(api_key="none")
     service.push_frame = service.push_frame  # type: ignore[method-assign]  # a circle, as a tier's tap makes one
-    call, left = call_of(TieredLLMService([Tier("large", service)])), weakref.ref(service)
+    book = TierStatistics({"large": 1.0})
+    call = call_of(rig.budgeted([Tier("large", service)], Single(tier="large"), book=book))
+    left = weakref.ref(service)
     del service
     empty(call)
     del call

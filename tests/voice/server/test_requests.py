@@ -20,9 +20,10 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.workers.runner import WorkerRunner
 
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame, SilenceAskedFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import POLICIES, make_policy
+from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier
@@ -34,7 +35,7 @@ BOTH = ("large", "fast")
 
 def budgeted() -> BudgetedLLMService:
     """Two tiers, both of which the responder answers."""
-    return BudgetedLLMService(
+    return rig.budgeted(
         [Tier(name, ResponderLLMService()) for name in BOTH],
         make_policy("fallback", large="large", fast="fast", bridge=False),
         book=TierStatistics(dict.fromkeys(BOTH, 0.3)),

@@ -47,6 +47,7 @@ from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import (
     EagerHintFrame,
     RequestsFrame,
@@ -56,10 +57,10 @@ from voice.frames import (
     TurnEndFrame,
     VoiceFadedFrame,
 )
-from voice.llm.answer.early_synthesis import last_user_text
+from voice.llm.answer.conversation import last_user_text
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.joining import JoiningUserAggregator
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
@@ -301,7 +302,7 @@ async def calling(
         return "done"
 
     model = Parrot(random.Random(seed), wait)
-    llm = BudgetedLLMService(
+    llm = rig.budgeted(
         [Tier("large", model)],
         make_policy("single", large="large", fast=None, bridge=False),
         book=TierStatistics({"large": 0.5}),

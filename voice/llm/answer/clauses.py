@@ -26,6 +26,8 @@ DASHES = "—–-"
 CLOSERS = "\"'”’)]}"
 LONGEST_FIRST, LONGEST = 240, 320
 """Characters of the first piece and of others, where no mark ends them: 15 and 20 seconds of speech."""
+SECONDS_PER_CHARACTER = 0.06
+"""Of English speech. Rather too short: a gap is worse than an unnecessary continuation."""
 _LONGEST_ABBREVIATION = 24
 """Characters in front of a mark that decide whether it ends anything."""
 _LONGEST_CLOSING = 40

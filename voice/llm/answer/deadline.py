@@ -1,5 +1,6 @@
 """Computes when an answer is due, from the end of the user's turn. Pure: instants are passed in, in seconds."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ class TurnDeadline(TurnFollower[None]):
         self._vad_stop: float | None = None
         self._silence_needed: float | None = None
         self._committed: Commit | None = None
+        self._held_until = math.inf
         self.ended: float | None = None
         """When the turn ended that has not been answered yet; None when there is none."""
 
@@ -74,13 +76,17 @@ class TurnDeadline(TurnFollower[None]):
         left = remaining_turn_budget(self._speech_end, self._budget, self._synthesis_p95())
         return Deadline(left, "turn")
 
-    def commit(self, at: float, *, fast_p95: float | None, preferred_at: float | None = None) -> Deadline:
+    def commit(
+        self, at: float, *, fast_p95: float | None, preferred_at: float | None = None, follows_tool: bool = False
+    ) -> Deadline:
         """When the answer is due if the turn ended at `at`. Forgets the user's silence.
 
         Args:
             at: when, seconds.
             fast_p95: the basis of the floor; see `Commit`.
             preferred_at: when the tier that answers better usually has its first clause; see `Commit`.
+            follows_tool: whether it is made of what a tool returned. The caller has then waited since the turn ended,
+                and no ready answer is held back once that deadline is over.
         """
         commit = self._committed = Commit(
             at=at,
@@ -92,7 +98,11 @@ class TurnDeadline(TurnFollower[None]):
             preferred_at=preferred_at,
         )
         self._forget()
-        return commit.deadline(self._budget)
+        deadline = commit.deadline(self._budget)
+        if follows_tool:
+            return replace(deadline, due=min(deadline.hold_until, self._held_until))
+        self._held_until = deadline.hold_until
+        return deadline
 
     def charged(self, frame: TurnEndFrame) -> Deadline | None:
         """The deadline of the turn that was just committed, charged by what ended it; None without a commit.

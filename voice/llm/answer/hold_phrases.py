@@ -1,7 +1,8 @@
-"""Filler phrases while no answer is ready: short, true, and never an answer.
+"""Filler phrases while no answer is ready, and when they are said: short, true, and never an answer.
 
 A phrase may only say that the answer is being worked on. It may not agree, deny, promise, name a result or claim that
-something is being looked up, because none of that is known yet.
+something is being looked up, because none of that is known yet. Those that are said while a tool runs are timed by
+`voice.llm.tools.running`.
 """
 
 import re
@@ -13,6 +14,12 @@ from voice.language import Language
 from voice.language.by_language import PHRASES
 from voice.llm.answer.clauses import has_words
 
+HOLD_GUARD = 0.02
+"""Seconds before the deadline at which waiting for an answer ends, since the event loop may run late."""
+DELAY_AFTER = 2.45
+"""Seconds from the commit to the sentence that admits a delay, so that it is said by 2.5 s."""
+HOLD_AGAIN = 2.5
+"""Seconds that must pass between two hold phrases of one turn."""
 MOST_WORDS = 9
 """Words that a phrase may have."""
 
@@ -55,6 +62,20 @@ def check_phrase(phrase: str, language: Language = "en") -> str:
     return text
 
 
+def due_phrase(now: float, *, commit: float, hold_at: float, said: int) -> PhraseKind | None:
+    """The phrase that is due in the wait for an answer: one at the deadline, and one when that takes unusually long.
+
+    Args:
+        now: seconds, as all instants.
+        commit: when the user's turn was committed.
+        hold_at: `HOLD_GUARD` before the deadline of the answer's first clause.
+        said: how many phrases were said since the commit.
+    """
+    if now >= commit + DELAY_AFTER:
+        return "delay" if said < 2 else None
+    return "hold" if now >= hold_at and said < 1 else None
+
+
 class HoldPhrases:
     """The phrases of one call in rotation, so that none is heard twice in a row.
 
@@ -78,6 +99,7 @@ class HoldPhrases:
             "progress": self.usual.progress,
         }
         self._next = dict.fromkeys(self._phrases, start)
+        self._said_at: float | None = None
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -87,6 +109,20 @@ class HoldPhrases:
     def progress(self, *, again: bool) -> str:
         """What is said while a tool runs, first or after that."""
         return self.usual.progress[again]
+
+    def begin_turn(self) -> None:
+        """The user speaks: phrases of earlier turns are forgotten."""
+        self._said_at = None
+
+    def say(self, kind: PhraseKind, now: float, text: str | None = None) -> str | None:
+        """What is said at `now`, a phrase of its kind unless given; None if another one was said just before.
+
+        A turn with tools has several answers, each with its own deadline.
+        """
+        if kind == "hold" and self._said_at is not None and now - self._said_at < HOLD_AGAIN:
+            return None
+        self._said_at = now
+        return self.phrase(kind) if text is None else text
 
     def phrase(self, kind: PhraseKind) -> str:
         """The next phrase of its kind."""

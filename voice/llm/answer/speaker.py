@@ -1,34 +1,107 @@
-"""What an answer does to the call."""
+"""Takes the answers of a call to the pipeline: their words, phrases in the meantime, tool calls and reports."""
 
-from collections.abc import Sequence
-from typing import Protocol
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from pipecat.frames.frames import Frame, FunctionCallFromLLM
+from pipecat.frames.frames import Frame, FunctionCallFromLLM, LLMFullResponseStartFrame
+from pipecat.services.llm_service import LLMService
 
 from latency.record.requests import PhraseKind
-from voice.frames import RequestsFrame
+from voice.frames import AnswerTextFrame, HoldPhraseFrame, LLMFailureFrame, RequestsFrame
+from voice.llm.answer.clauses import sentences
+from voice.llm.answer.hold_phrases import HoldPhrases
+from voice.llm.spending.spending import Spending
+from voice.llm.tools.running import RunningTools, ToolRounds
+
+if TYPE_CHECKING:
+    from voice.llm.answer.answer import Answer
 
 
-class Speaker(Protocol):
-    """Takes an answer to the call."""
+class Speaker:
+    """Speaks for the answers of one call.
+
+    Args:
+        service: pushes the frames and runs the tools.
+        phrases: for the time until an answer is ready.
+        is_spoken: whether the call is spoken, and not written.
+        rounds: bounds the tool calls of a turn.
+        spending: adds up what the call costs; None without a limit.
+    """
+
+    def __init__(
+        self,
+        service: LLMService[Any],
+        phrases: HoldPhrases,
+        *,
+        is_spoken: Callable[[], bool],
+        rounds: ToolRounds,
+        spending: Spending | None = None,
+    ) -> None:
+        self._service, self._is_spoken = service, is_spoken
+        self.phrases, self.rounds, self.tools = phrases, rounds, RunningTools()
+        self._spending = spending
+        self._spoke = ""
+        self._accompanying: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
         """Start the answer."""
+        self._spoke = ""
+        await self._service.push_frame(LLMFullResponseStartFrame())
 
     async def speak(self, piece: Frame) -> None:
         """Speak the next piece of it, usually an `AnswerTextFrame`."""
+        if isinstance(piece, AnswerTextFrame):
+            self._spoke += piece.text
+            await self._service.stop_ttfb_metrics()
+            await self._service.stop_ttfat_metrics()
+        await self._service.push_frame(piece)
 
     def known_opening(self) -> str:
-        """The next opening that is always true."""
+        """The next of the openings that are always true."""
+        return self.phrases.phrase("opening")
 
     async def say(self, kind: PhraseKind, text: str | None = None) -> str | None:
-        """Say a phrase, one of its kind unless given; returns it, or None if nothing is to be spoken."""
+        """Say a phrase, one of its kind unless given; returns it, or None if nothing is to be said now."""
+        phrase = self.phrases.say(kind, time.monotonic(), text) if self._is_spoken() else None
+        if phrase is not None:
+            # An opening is the beginning of the answer, and stays in the conversation as far as it is heard.
+            await self._service.push_frame(HoldPhraseFrame(text=phrase, kind=kind, append_to_context=kind == "opening"))
+        return phrase
 
     async def apologise(self, reason: str) -> None:
-        """Apologise: the answer will not come, or not all of it."""
+        """Apologise in place of the answer, or of the rest of it."""
+        usual = self.phrases.usual
+        words = f" {usual.broke_off}" if self._spoke.strip() else usual.not_answering
+        await self._service.push_frame(LLMFailureFrame(text=words, clauses=tuple(sentences(words)), reason=reason))
 
-    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> str | None:
-        """Run tools; returns why they are not run, if they are not."""
+    async def call(self, calls: Sequence[FunctionCallFromLLM], answer: "Answer") -> str | None:
+        """Run the tools that the chosen answer calls, and say something while they take long.
+
+        Returns why they are not run: a model that keeps calling tools would be asked, and billed, without end.
+        """
+        if objection := self.rounds.objection(calls):
+            return objection
+        await self._service.run_function_calls(calls)
+        await self.fall_silent()
+        self._accompanying = self._service.create_task(self._accompany(answer), "accompany tools")
+        return None
+
+    async def _accompany(self, answer: "Answer") -> None:
+        async def say(text: str | None, again: bool) -> None:
+            await answer.progress(text or self.phrases.progress(again=again))
+
+        await self.tools.accompany(answer.silent_from, time.monotonic, say)
+
+    async def fall_silent(self) -> None:
+        """Say nothing more of the tools that run."""
+        task, self._accompanying = self._accompanying, None
+        if task is not None:
+            await self._service.cancel_task(task)
 
     async def report(self, frame: RequestsFrame) -> None:
-        """Report that the state of the requests changed."""
+        """Push a report of the requests for observers of the call."""
+        if self._spending:
+            self._spending.note(frame)
+        await self._service.push_frame(frame)

@@ -3,22 +3,19 @@
 from collections.abc import Callable, Sequence
 
 from voice.errors import ConfigurationError
-from voice.llm.policy.adaptive import Adaptive
-from voice.llm.policy.best_of import USUAL, BestOf, FastFirst
-from voice.llm.policy.draft_verify import DraftVerify
-from voice.llm.policy.policies import Fallback, Hedged, Policy, Race, Single
-from voice.llm.policy.routed import Relay, Routed
+from voice.llm.policy import policies
+from voice.llm.policy.policies import USUAL_CANDIDATES, BestOf, Policy
 
 _PAIRS: dict[str, Callable[..., Policy]] = {
-    "fallback": Fallback,
-    "race": Race,
-    "routed": Routed,
-    "relay": Relay,
-    "adaptive": Adaptive,
-    "best_of": FastFirst,
-    "draft_verify": DraftVerify,
+    "fallback": policies.Fallback,
+    "race": policies.Race,
+    "routed": policies.Routed,
+    "relay": policies.Relay,
+    "adaptive": policies.Adaptive,
+    "best_of": policies.FastFirst,
+    "draft_verify": policies.DraftVerify,
 }
-_LONE: dict[str, Callable[..., Policy]] = {"single": Single, "hedged": Hedged}
+_LONE: dict[str, Callable[..., Policy]] = {"single": policies.Single, "hedged": policies.Hedged}
 POLICIES = (*_LONE, *_PAIRS)
 """Names of the policies."""
 DRAFTED = ("single", "routed", "adaptive", "best_of")
@@ -45,7 +42,7 @@ def make_policy(
         tiers: all tiers, in a role or not; an error names those that could take one.
         bridge: whether phrases are said while no answer is there.
         best_of: how many candidates the fast tier, or a lone one, is asked for where it answers; None for one, and
-            for `USUAL` with the policy `best_of`.
+            for `USUAL_CANDIDATES` with the policy `best_of`.
 
     Raises:
         ConfigurationError: no such policy, no tier for a role that it needs, the same tier for both, or candidates
@@ -60,7 +57,7 @@ def make_policy(
             f"choose one of {', '.join(DRAFTED)}."
         )
     tier = policy.tiers[0] if name == "single" or fast is None else fast
-    return BestOf(inner=policy, tier=tier, candidates=best_of or USUAL)
+    return BestOf(inner=policy, tier=tier, candidates=best_of or USUAL_CANDIDATES)
 
 
 def _made(name: str, *, large: str | None, fast: str | None, tiers: Sequence[str], bridge: bool) -> Policy:

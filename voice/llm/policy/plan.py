@@ -16,13 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from latency.record.requests import PhraseKind
+from voice.llm.answer.hold_phrases import DELAY_AFTER, HOLD_GUARD, due_phrase
 from voice.llm.policy.situation import Decision, RequestState, Situation, Start
 
-HOLD_GUARD = 0.02
-"""Seconds before the deadline at which waiting for the preferred tier ends, since the event loop may run late."""
-DELAY_AFTER = 2.45
-"""Seconds from the commit to the sentence that admits a delay, so that it is said by 2.5 s."""
 ANSWER_PATIENCE = 8.0
 """Seconds after the commit at which waiting for an answer ends."""
 STALL_PATIENCE = 3.0
@@ -68,8 +64,6 @@ class Plan:
     """Whether filler phrases are said while no answer is ready."""
     leads: Mapping[str, float] = field(default_factory=dict)
     """How long before an instant each tier is to be asked, seconds; see `TierStatistics.lead`."""
-    fast_p95: float | None = None
-    """95th percentile of the fast tier in seconds, the basis of the deadline's floor."""
     opener: str | None = None
     """The tier that words an opening when the first tier is expected to be late; None for no opening."""
     usual: float | None = None
@@ -87,7 +81,7 @@ class Plan:
 
         Nothing could answer sooner than a lone tier, so a turn that other stages have delayed does not make it late.
         """
-        return self.fast if self.fast is not None and self.fast_p95 is not None else self.first[0]
+        return self.fast if self.fast is not None and self.fast in (*self.first, self.rescue) else self.first[0]
 
     @property
     def preferred(self) -> str | None:
@@ -106,7 +100,6 @@ class Plan:
             rescue=poor,
             rescued="failed",
             fast=None,
-            fast_p95=None,
             second_delay=None,
             opener=None,
             verifier=None,
@@ -122,14 +115,11 @@ class Plan:
             return self
         names = ", ".join(dict.fromkeys(gone))
         reason = f"{names} is not asked for now: it refused lately, or its limits are nearly used up"
-        fast_p95 = self.fast_p95 if self.fast not in down else None
         verifier = self.verifier if self.verifier not in down else None
         first, opener = left, self.opener if self.opener not in down else None
         if not left and rescue:
             first, rescue, opener = (rescue,), None, None
-        return replace(
-            self, reason=reason, first=first, rescue=rescue, fast_p95=fast_p95, opener=opener, verifier=verifier
-        )
+        return replace(self, reason=reason, first=first, rescue=rescue, opener=opener, verifier=verifier)
 
     def drafts(self, start: Start) -> bool:
         """Whether a request drafts an answer, which is verified."""
@@ -139,11 +129,11 @@ class Plan:
         """The next steps of a turn."""
         if s.speaking is None:
             return self._choose(s)
-        spoken = s.attempts[s.speaking]
+        spoken = s.requests[s.speaking]
         return self._review(s, spoken) if spoken.reviewed and spoken.running else self._follow(s, spoken)
 
     def _choose(self, s: Situation) -> Decision:
-        """Decide while no attempt is spoken yet."""
+        """Decide while no request is spoken yet."""
         hold_at = None if s.deadline is None else s.deadline.at - HOLD_GUARD
         prefer_until = None if s.deadline is None else s.deadline.hold_until - HOLD_GUARD
         answers, opening = _answers(s), _opening(s)
@@ -179,19 +169,15 @@ class Plan:
         if s.now >= s.commit + ANSWER_PATIENCE or not (running or ready or starts or opens):
             return Decision(give_up=True, cancel=_others(s, None))
         wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + ANSWER_PATIENCE, opens_at]
-        say: PhraseKind | None = None
+        say = due_phrase(s.now, commit=s.commit, hold_at=hold_at, said=s.held) if self.bridge else None
         if self.bridge:
             wakes.append(s.commit + DELAY_AFTER)
-            if s.now >= s.commit + DELAY_AFTER:
-                say = "delay" if s.held < 2 else None
-            elif s.now >= hold_at:
-                say = "hold" if s.held < 1 else None
         return Decision(start=starts, cancel=cancel, say=say, wake_at=_next(s.now, *wakes))
 
     def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:
         """Requests that are due; `idle` says that no answer is being made or is ready."""
         answers, opening = _answers(s), _opening(s)
-        if not s.attempts and self.opener is not None and self._is_expected_late(s):
+        if not s.requests and self.opener is not None and self._is_expected_late(s):
             return (Start(tier=self.opener, opens=True),)
         if not answers:
             return self._first_starts(s, opening)
@@ -276,7 +262,7 @@ class Plan:
 
     def _review(self, s: Situation, draft: RequestState) -> Decision:
         """Decide while the first sentence of a draft is spoken and the others wait for the verdict."""
-        asked = [a for a in s.attempts if a.verifies == draft.number]
+        asked = [a for a in s.requests if a.verifies == draft.number]
         until = None
         if s.dry_at is not None:
             # What is not whole when its first sentence ends could be verified only in silence.
@@ -288,10 +274,10 @@ class Plan:
         return Decision(start=start, wake_at=_next(s.now, until))
 
     def _follow(self, s: Situation, spoken: RequestState) -> Decision:
-        """Decide while an attempt is spoken: its next clause must come before playout runs dry."""
+        """Decide while an request is spoken: its next clause must come before playout runs dry."""
         if spoken.outcome == "complete":
             return Decision(cancel=_others(s, spoken))
-        mine = [a for a in s.attempts if a.continues == spoken.number]
+        mine = [a for a in s.requests if a.continues == spoken.number]
         # A request that was made before the latest clause would say it again.
         stale = tuple(a.number for a in mine if a.running and a.heard != spoken.clauses)
         going_on = next(
@@ -310,7 +296,7 @@ class Plan:
         tier = self._successor(s, spoken)
         due_at = None if s.dry_at is None else s.dry_at - min(self._lead(tier), CONTINUATION_LEAD)
         if failed or (due_at is not None and s.now >= due_at):
-            if sum(a.continues is not None for a in s.attempts) < CONTINUATIONS:
+            if sum(a.continues is not None for a in s.requests) < CONTINUATIONS:
                 return Decision(cancel=stale, start=(Start(tier=tier, continues=spoken.number),), wake_at=give_up_at)
             if failed:
                 return Decision(give_up=True, cancel=_others(s, None))
@@ -321,7 +307,7 @@ class Plan:
 
     def _successor(self, s: Situation, spoken: RequestState) -> str:
         """The tier that continues a stalled answer: one that has not failed at it yet, and of those the quickest."""
-        failures = [spoken.tier, *(a.tier for a in s.attempts if a.continues is not None)]
+        failures = [spoken.tier, *(a.tier for a in s.requests if a.continues is not None)]
         if spoken.overreached and self.escalation is not None:
             return self.escalation
         if self.rescued == "failed twice" and failures.count(spoken.tier) < 2:
@@ -329,36 +315,36 @@ class Plan:
         asked = dict.fromkeys([*self.first, *([self.rescue] if self.rescue else [])])
         return min(asked, key=lambda tier: (failures.count(tier), self._lead(tier)))
 
-    def _rank(self, attempt: RequestState) -> int:
+    def _rank(self, request: RequestState) -> int:
         """0 for the preferred tier."""
-        return self.first.index(attempt.tier) if attempt.tier in self.first else len(self.first)
+        return self.first.index(request.tier) if request.tier in self.first else len(self.first)
 
-    def _order(self, attempt: RequestState) -> tuple[int, int, float]:
-        return self._rank(attempt), -attempt.support, attempt.ready or 0.0
+    def _order(self, request: RequestState) -> tuple[int, int, float]:
+        return self._rank(request), -request.support, request.ready or 0.0
 
 
 def _answers(s: Situation) -> list[RequestState]:
     """The requests that were made for an answer, and not for an opening or a verdict."""
-    return [a for a in s.attempts if not a.opens and a.verifies is None]
+    return [a for a in s.requests if not a.opens and a.verifies is None]
 
 
-def _can_be_spoken(attempt: RequestState) -> bool:
+def _can_be_spoken(request: RequestState) -> bool:
     """Whether it has words or calls that may be spoken, and goes on or is whole."""
-    usable = attempt.ready is not None and attempt.dismissed is None and not attempt.overreached
-    return usable and attempt.outcome not in ("cancelled", "failed")
+    usable = request.ready is not None and request.dismissed is None and not request.overreached
+    return usable and request.outcome not in ("cancelled", "failed")
 
 
 def _opening(s: Situation) -> RequestState | None:
-    return next((a for a in s.attempts if a.opens), None)
+    return next((a for a in s.requests if a.opens), None)
 
 
 def _followed(s: Situation) -> int | None:
-    """The attempt whose opening the requests contain; None when they contain none."""
-    return next((a.follows for a in s.attempts if a.follows is not None), None)
+    """The request whose opening the requests contain; None when they contain none."""
+    return next((a.follows for a in s.requests if a.follows is not None), None)
 
 
 def _others(s: Situation, kept: RequestState | None) -> tuple[int, ...]:
-    return tuple(a.number for a in s.attempts if a.running and a is not kept)
+    return tuple(a.number for a in s.requests if a.running and a is not kept)
 
 
 def _next(now: float, *instants: float | None) -> float | None:

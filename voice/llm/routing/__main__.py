@@ -1,62 +1,22 @@
-"""Prints how the rules route the labelled utterances: `python -m voice.llm.routing [--wrong | WORDS…]`."""
+"""Prints how the rules route what a caller says, and why: `python -m voice.llm.routing WORDS…`."""
 
 import argparse
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from voice.llm.routing.assess import assess
-from voice.llm.routing.confusion import SIDES, Confusion, confusion, side_of
-from voice.llm.routing.labelled import PARTS, Part, utterances
+from voice.llm.routing.difficulty import side_of
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m voice.llm.routing",
-        description="How the rules route labelled utterances, or the words given.",
-    )
-    parser.add_argument("words", nargs="*", help="what a caller says; shows where it goes and why")
+    parser = argparse.ArgumentParser(prog="python -m voice.llm.routing", description="Where a turn goes, and why.")
+    parser.add_argument("words", nargs="+", help="what a caller says")
     parser.add_argument("--asked", metavar="TEXT", help="what the agent had said just before those words")
-    parser.add_argument("--wrong", action="store_true", help="list the utterances that go elsewhere than a person says")
     given = parser.parse_args(arguments)
-    if given.words:
-        found = assess(" ".join(given.words), asked=given.asked)
-        told = ", as the agent asked about it" if found.asked else ""
-        why = f' by "{found.evidence}"{told}' if found.evidence else ""
-        print(f"{side_of(found.difficulty)}: {found.difficulty}{why}")
-        return
-    for part in PARTS:
-        print("\n".join(_table(part, wrong=given.wrong)), end="\n\n")
-    print(_speed())
-
-
-def _table(part: Part, *, wrong: bool) -> Iterator[str]:
-    of = [one for one in utterances() if one.part == part]
-    result = confusion(of)
-    yield f"{part}, {len(of)} utterances  " + "".join(f"{f'-> {side}':>10}" for side in SIDES)
-    for side in SIDES:
-        yield f"  a person says {side:<14}" + "".join(f"{count:>10}" for count in result.row(side))
-    forced, not_fast = _percent(result, "large"), _percent(result, "large", "open")
-    yield f"  must go large: {forced} sent there by force, {not_fast} not to fast"
-    if wrong:
-        yield from (
-            f"  {one.difficulty} taken for {by_rules}: {one.text}" + (f" | {one.asked}" if one.asked else "")
-            for one, by_rules in result.wrong
-        )
-
-
-def _percent(result: Confusion, *sent: str) -> str:
-    share = result.share("large", *(side for side in SIDES if side in sent))
-    return "-" if share is None else f"{share * 100:.1f} %"
-
-
-def _speed() -> str:
-    """How long a decision takes here."""
-    every = utterances()
-    began = time.perf_counter()
-    for one in every:
-        assess(one.text, asked=one.asked)
-    return f"{(time.perf_counter() - began) / len(every) * 1000:.3f} ms for a decision on this machine, on average"
+    found = assess(" ".join(given.words), asked=given.asked)
+    told = ", as the agent asked about it" if found.asked else ""
+    why = f' by "{found.evidence}"{told}' if found.evidence else ""
+    print(f"{side_of(found.difficulty)}: {found.difficulty}{why}")
 
 
 if __name__ == "__main__":

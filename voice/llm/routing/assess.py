@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from voice.llm.routing import acting
-from voice.llm.routing.careful import careful_words
-from voice.llm.routing.checkable import whole
 from voice.llm.routing.difficulty import Assessment
+from voice.llm.routing.patterns import careful_words, checkable_utterances
 from voice.llm.routing.plain_words import plain
 
 LONGEST_REPLY = 6
@@ -74,7 +73,7 @@ def _checkable(words: str) -> Assessment | None:
     bare = _TAIL.sub("", words)
     # With and without the courtesies around it: "okay" is a reply, "okay, what time is it" is not.
     tried = dict.fromkeys((words, bare, _LEAD.sub("", words, count=1), _LEAD.sub("", bare, count=1)))
-    for difficulty, pattern in whole():
+    for difficulty, pattern in checkable_utterances():
         if any(pattern.fullmatch(one) for one in tried):
             return Assessment(difficulty, words)
     return None

@@ -15,6 +15,9 @@ CHECKABLE: frozenset[Difficulty] = frozenset(DIFFICULTIES[:5])
 something harmless; a "command" can be taken back."""
 CAREFUL: frozenset[Difficulty] = frozenset(DIFFICULTIES[6:])
 """A mistake may cost money, health or a right, is not noticed (numbers, steps), or cannot be undone (a tool)."""
+Side = Literal["fast", "open", "large"]
+"""Where a turn goes: to the fast tier; to the large one if it is in time; to the large one whatever happens."""
+SIDES: tuple[Side, ...] = get_args(Side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +43,8 @@ class Assessment:
     def needs_care(self) -> bool:
         """Whether the large model must answer."""
         return self.difficulty in CAREFUL
+
+
+def side_of(difficulty: Difficulty) -> Side:
+    """Where a class goes."""
+    return "fast" if difficulty in CHECKABLE else "large" if difficulty in CAREFUL else "open"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from latency.record.requests import Cap
 from voice.frames import RequestsFrame
-from voice.llm.policy import Plan
+from voice.llm.policy.plan import Plan
 from voice.llm.policy.policies import Single
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.day_spending import DaySpending

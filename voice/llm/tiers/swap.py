@@ -2,44 +2,18 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from voice.errors import ConfigurationError
 from voice.language import NAMES, Language
 from voice.llm import ENGLISH_ONLY
-from voice.llm.policy import POLICIES, Policy, make_policy
-from voice.llm.policy.make import DRAFTED
-from voice.llm.policy.policies import Single
+from voice.llm.answer.service import BudgetedLLMService
+from voice.llm.policy.make import DRAFTED, POLICIES, make_policy
+from voice.llm.policy.policies import Policy, Single
 from voice.llm.tools import Tool
 from voice.wire.requests import SwapRequest, SwapState
 
 log = logging.getLogger(__name__)
-
-
-class Swappable(Protocol):
-    """What a swap acts on: a call's `BudgetedLLMService`."""
-
-    @property
-    def policy(self) -> Policy:
-        """The policy of the next turn."""
-        ...
-
-    @property
-    def overridden(self) -> str | None:
-        """Why another tier answers the next turn nevertheless; None when the policy decides."""
-        ...
-
-    def use(self, policy: Policy) -> None:
-        """Follow another one from the next turn on."""
-        ...
-
-    def speed_of(self, tier: str) -> str | None:
-        """The speed "fast" or "standard"; None for a tier that has only one."""
-        ...
-
-    def use_speed(self, tier: str, speed: str) -> None:
-        """Ask a tier that has both for the other speed from the next turn on."""
-        ...
 
 
 class Swap:
@@ -57,7 +31,7 @@ class Swap:
 
     def __init__(
         self,
-        service: Swappable,
+        service: BudgetedLLMService,
         *,
         tiers: Sequence[str],
         large: str | None,
@@ -70,7 +44,7 @@ class Swap:
         self._bridge, self._best_of, self._language = bridge, best_of, language
         self.large, self.fast = large, fast
         self.tiers = tuple(tiers)
-        self.first = service.policy
+        self.first = service.planner.policy
         """The policy that the call began with."""
 
     @property
@@ -81,7 +55,7 @@ class Swap:
     @property
     def state(self) -> SwapState:
         """What applies from the next turn on, and what could be chosen."""
-        policy = self._service.policy
+        policy = self._service.planner.policy
         tier = policy.tiers[0] if len(policy.tiers) == 1 else None
         return SwapState(
             policy=policy.name,
@@ -89,7 +63,7 @@ class Swap:
             tiers=self.tiers,
             policies=self.policies,
             speed=self._service.speed_of(self.large or self.tiers[0]),
-            overridden=self._service.overridden,
+            overridden=self._service.planner.overridden,
         )
 
     def carry_out(self, request: SwapRequest) -> SwapState:
@@ -113,8 +87,8 @@ class Swap:
 
     def use(self, policy: Policy) -> None:
         """Follow `policy` from the next turn on."""
-        before = self._service.policy
-        self._service.use(policy)
+        before = self._service.planner.policy
+        self._service.planner.use(policy)
         log.info("from the next turn on %s, until now %s", _described(policy), _described(before))
 
     def _use_speed(self, speed: str) -> None:

@@ -27,12 +27,11 @@ from pipecat.processors.frame_processor import FrameCallback, FrameDirection, Fr
 from pipecat.services.llm_service import LLMService
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
-from latency.record.requests import Price
+from latency.record.requests import Price, is_fast
 from voice.frames import LLMFailureFrame
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.ensemble.sampling import Sampling, sampling_of
-from voice.llm.tiers.speeds import HasSpeed, fast_speed
+from voice.llm.ensemble import Sampling, sampling_of
 from voice.llm.wires.errors import was_taken
 from voice.llm.wires.rate_limits import rest_after
 
@@ -56,7 +55,7 @@ def is_in_request() -> bool:
 def sampling() -> Sampling | None:
     """How the current request is to be sampled; None for as its service is set. Called by services."""
     asked = _asked.get()
-    return sampling_of(asked[0].candidate) if asked else None
+    return sampling_of(asked[0].state.candidate) if asked else None
 
 
 def note(known: ProviderNote) -> None:
@@ -77,6 +76,18 @@ class ReadsAhead(Protocol):
 
     def read_ahead(self, context: LLMContext) -> None:
         """Read the conversation so far; a request ends that."""
+
+
+@runtime_checkable
+class HasSpeed(Protocol):
+    """A service whose requests name a speed."""
+
+    @property
+    def speed(self) -> str | None:
+        """The speed of the next request; None for the provider's usual one."""
+
+    def use_speed(self, speed: str | None) -> None:
+        """Ask for it from the next request on."""
 
 
 class Tier:
@@ -105,7 +116,7 @@ class Tier:
         self.price = price
         self.service = service
         self.services: tuple[LLMService[Any], ...] = (service,) if spare is None else (service, spare)
-        self._fast = fast_speed(service, price)
+        self._fast = _fast_speed(service, price)
         self._running: dict[asyncio.Task[None], LLMService[Any]] = {}
         self._relay: Relay | None = None
         self._reports_usage = False
@@ -168,14 +179,14 @@ class Tier:
         instruction = getattr(settings, "system_instruction", None)
         return LLMContextSummarizationUtil.estimate_tokens(instruction) if isinstance(instruction, str) else 0
 
-    def ask(self, attempt: LLMRequest, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
-        """Make a request; `changed` is called whenever its attempt makes progress or ends."""
+    def ask(self, request: LLMRequest, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
+        """Make a request; `changed` is called whenever it makes progress or ends."""
         busy = {service for task, service in self._running.items() if not task.cancelling()}
         service = next((service for service in self.services if service not in busy), self.service)
         leaving = [task for task, used in self._running.items() if used is service and task.cancelling()]
         task: asyncio.Task[None] = service.create_task(
-            self._run(service, attempt, context, changed, leaving),
-            f"{self.name}#{attempt.number}",
+            self._run(service, request, context, changed, leaving),
+            f"{self.name}#{request.state.number}",
             contextvars.copy_context(),
         )
         self._running[task] = service
@@ -185,12 +196,12 @@ class Tier:
     async def _run(
         self,
         service: LLMService[Any],
-        attempt: LLMRequest,
+        request: LLMRequest,
         context: LLMContext,
         changed: Callable[[], None],
         leaving: Sequence[asyncio.Task[None]],
     ) -> None:
-        _asked.set((attempt, changed))
+        _asked.set((request, changed))
         if leaving:
             await asyncio.wait(leaving, timeout=CANCEL_WITHIN)
             # A cancelled task keeps this frame alive, which would keep the task before it alive, and so on.
@@ -202,9 +213,9 @@ class Tier:
         except Exception as error:
             # Whatever a service raises, the turn goes on with the other tier.
             log.warning("tier %s failed", self.name, exc_info=True)
-            attempt.fail(f"{type(error).__name__}: {error}", time.monotonic())
+            request.fail(f"{type(error).__name__}: {error}", time.monotonic())
         # If the service broke after a tool call, the call still stands.
-        attempt.complete(time.monotonic())
+        request.complete(time.monotonic())
         changed()
 
     async def pushed(self, frame: Frame, direction: FrameDirection) -> None:
@@ -212,26 +223,26 @@ class Tier:
         asked = _asked.get()
         if asked is None:
             return
-        attempt, changed = asked
+        request, changed = asked
         now = time.monotonic()
         match frame:
             case LLMFailureFrame():
-                attempt.fail(frame.reason, now, was_taken=frame.was_taken)
+                request.fail(frame.reason, now, was_taken=frame.was_taken)
                 changed()
             case LLMTextFrame():
-                if attempt.add(frame.text, now):
+                if request.add(frame.text, now):
                     changed()
                     # More text may have arrived already; the words that are ready must not wait until it is parsed.
                     await asyncio.sleep(0)
             case ErrorFrame():
-                attempt.fail(frame.error, now, was_taken=was_taken(frame.exception))
+                request.fail(frame.error, now, was_taken=was_taken(frame.exception))
                 if rest := rest_after(frame.exception, datetime.now(UTC)):
-                    attempt.learn(ProviderNote(rest=rest))
+                    request.learn(ProviderNote(rest=rest))
                 changed()
             case MetricsFrame():
                 usage = [data for data in frame.data if isinstance(data, LLMUsageMetricsData)]
                 for data in usage:
-                    attempt.usage = data.value
+                    request.usage = data.value
                 # Usage is billed whichever tier is spoken; the times of the answer are for the parent to report.
                 if usage and self._reports_usage and self._relay:
                     await self._relay(frame)
@@ -242,9 +253,20 @@ class Tier:
             case LLMFullResponseStartFrame() | LLMFullResponseEndFrame() | SystemFrame():
                 pass
             case _ if direction is FrameDirection.DOWNSTREAM:
-                attempt.add_frame(frame)
+                request.add_frame(frame)
             case _:
                 pass
+
+
+def _fast_speed(service: object, price: Price | None) -> str | None:
+    """What the provider calls its fast speed for this model; None when it is not known to have one.
+
+    It has one if the settings ask for it, or if its price is known.
+    """
+    if not isinstance(service, HasSpeed):
+        return None
+    known = (service.speed, *(price.speeds if price else ()))
+    return next((name for name in known if is_fast(name)), None)
 
 
 class _Around(FrameProcessor):

@@ -7,10 +7,9 @@ import pytest
 from pipelines.lab.simulator.conversation import Message, OfferedTool
 from pipelines.lab.simulator.script import ConversationScript
 from pipelines.lab.simulator.shared_answers import NOTHING_LEFT, mistaken, opening_for, relayed, reviewed
-from voice.llm.answer.going_on import GO_ON as GO_ON_FROM_ANSWER
-from voice.llm.opening.opening import GO_ON, OPEN
-from voice.llm.opening.rules import is_repair, objection
-from voice.llm.verification.request import CORRECT, VERIFY, verdict_of
+from voice.llm.answer.conversation import CONTINUE, CORRECT, FOLLOW, OPEN, VERIFY
+from voice.llm.opening import is_repair, objection
+from voice.llm.verification import verdict_of
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 PRODUCT = (Message("user", "what is seventeen times twenty three"),)
@@ -27,7 +26,7 @@ def reviewing(*messages: Message) -> str:
 
 
 def rest(heard: str, *, role: str = "system") -> str:
-    conversation = [Message("user", "count to five"), Message("assistant", heard), Message(role, GO_ON_FROM_ANSWER)]
+    conversation = [Message("user", "count to five"), Message("assistant", heard), Message(role, CONTINUE)]
     return ConversationScript().answer(conversation, (OfferedTool("order_status"),), now=NOW).text
 
 
@@ -35,7 +34,7 @@ def rest(heard: str, *, role: str = "system") -> str:
 def test_an_instruction_is_understood_in_any_role_and_is_no_word_of_the_caller(role: str) -> None:
     found = relayed(instructed("set a timer", OPEN, role=role))
     assert (found.opens, [message.text for message in found.messages]) == (True, ["set a timer"])
-    after = relayed([Message("user", "set a timer"), Message("assistant", "Let me see."), Message(role, GO_ON)])
+    after = relayed([Message("user", "set a timer"), Message("assistant", "Let me see."), Message(role, FOLLOW)])
     assert (after.opens, after.opening, len(after.messages)) == (False, "Let me see.", 1)
     assert relayed([]).opening is None
 
@@ -53,10 +52,10 @@ def test_an_answer_goes_on_from_its_opening_and_takes_a_wrong_one_back() -> None
     asked = Message("user", "convert ten miles to kilometers")
     opening = script.answer([asked, Message("system", OPEN)], (), now=NOW).text
     assert opening == "About miles, let me see."
-    answer = script.answer([asked, Message("assistant", opening), Message("system", GO_ON)], (), now=NOW).text
+    answer = script.answer([asked, Message("assistant", opening), Message("system", FOLLOW)], (), now=NOW).text
     assert is_repair(answer)
     assert answer.endswith("10 miles is 16.09 kilometers.")
-    other = script.answer([asked, Message("assistant", "One moment."), Message("system", GO_ON)], (), now=NOW).text
+    other = script.answer([asked, Message("assistant", "One moment."), Message("system", FOLLOW)], (), now=NOW).text
     assert other == "10 miles is 16.09 kilometers."
 
 

@@ -34,7 +34,7 @@ class TokenByToken(Stream):
     async def send(self, request: LLMRequest, changed: Callable[[], None]) -> None:
         clock = asyncio.get_running_loop().time
         for action in self._timetable:
-            await asyncio.sleep(request.request + action.at - clock())
+            await asyncio.sleep(request.state.request + action.at - clock())
             if isinstance(action, Failure):
                 request.fail(f"HTTP {action.status}", clock())
                 changed()

@@ -14,9 +14,9 @@ from pipelines.lab.whatif.contestants import Cell, Contestant
 from pipelines.lab.whatif.draws import Randomness
 from pipelines.lab.whatif.virtual_answer import wording
 from pipelines.lab.whatif.virtual_calls import VirtualCalls
-from voice.llm.policy import Plan
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.situation import ANY_TURN, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics
-from voice.llm.policy.turn_info import ANY_TURN, TurnInfo
 
 DRAWS = 3000
 EIGHT = "One two three four five six seven. Eight."

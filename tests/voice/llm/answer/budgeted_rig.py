@@ -21,8 +21,11 @@ from pipecat.workers.runner import WorkerRunner
 from latency.budget import Budget
 from voice.frames import HoldPhraseFrame, RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import Policy, make_policy
+from voice.llm.answer.turn_planner import TurnPlanner
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.policies import Policy
 from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.server.event_loop import LoopWatch
 from voice.server.garbage_collection import GarbageCollection
@@ -235,6 +238,13 @@ class Call:
         return firsts
 
 
+def budgeted(
+    tiers: Sequence[Tier], policy: Policy, *, book: TierStatistics, budget: Budget | None = None, **planning: Any
+) -> BudgetedLLMService:
+    planner = TurnPlanner([tier.name for tier in tiers], policy, book=book, **planning)
+    return BudgetedLLMService(tiers, planner, budget=budget)
+
+
 def make_call(
     policy: str | Policy,
     large: Server,
@@ -243,13 +253,15 @@ def make_call(
     budget: float = 0.45,
     p95: float = 0.15,
     irreversible: Sequence[str] = (),
+    spending: Spending | None = None,
 ) -> Call:
     tiers = [Tier("large", chat(large))] + ([Tier("fast", chat(fast))] if fast else [])
     book = TierStatistics({"large": 1.0, "fast": p95})
     made = make_policy(policy, large="large", fast="fast" if fast else None) if isinstance(policy, str) else policy
-    service = BudgetedLLMService(
-        tiers, made, book=book, budget=Budget.with_llm(budget), irreversible=irreversible, large="large"
-    )
+    service = budgeted(
+        tiers, made, book=book, budget=Budget.with_llm(budget), irreversible=irreversible, large="large",
+        spending=spending,
+    )  # fmt: skip
     call = Call(service, book, tiers)
 
     @call.service.event_handler("on_before_push_frame")  # type: ignore[untyped-decorator]

@@ -11,8 +11,9 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from latency.budget import Deadline
 from voice.frames import RequestsFrame
 from voice.llm.answer.answer import Answer
+from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.policy import Adaptive, Single
+from voice.llm.policy.policies import Adaptive, Single
 from voice.llm.policy.tier_statistics import TierStatistics
 
 NOW = 100.0
@@ -78,10 +79,8 @@ async def test_a_turn_that_ends_in_the_very_moment_its_answer_does_counts_once(
 
     def answer(**speaker: Any) -> Answer:
         plan, tiers = Adaptive(large="large", fast="fast").plan(book), {"large": AtOnce()}
-        return Answer(
-            number=0, plan=plan, tiers=tiers, book=book, context=LLMContext(),  # type: ignore[arg-type]
-            judged="large", clock=lambda: NOW, **speaker,
-        )  # fmt: skip
+        state = AnswerState(number=0, plan=plan, book=book, judged="large")
+        return Answer(state, tiers=tiers, context=LLMContext(), clock=lambda: NOW, **speaker)  # type: ignore[arg-type]
 
     line = Committing(answer, commit_at)
     async with asyncio.timeout(5):
@@ -109,7 +108,7 @@ class BreaksOff:
 
     def ask(self, attempt: LLMRequest, context: LLMContext, changed: Any) -> asyncio.Task[None]:
         self.contexts.append(context)
-        if attempt.continues is not None:
+        if attempt.state.continues is not None:
             attempt.add("And a third.", NOW)
             attempt.complete(NOW)
             return asyncio.create_task(asyncio.sleep(0))
@@ -146,10 +145,8 @@ async def test_a_clause_that_comes_just_before_its_request_fails_is_said_once(du
     tier = BreaksOff(gate)
 
     def answer(**speaker: Any) -> Answer:
-        return Answer(
-            number=0, plan=Single(tier="large").plan(book), tiers={"large": tier}, book=book,  # type: ignore[dict-item]
-            context=LLMContext(), clock=lambda: NOW, **speaker,
-        )  # fmt: skip
+        state, tiers = AnswerState(number=0, plan=Single(tier="large").plan(book), book=book), {"large": tier}
+        return Answer(state, tiers=tiers, context=LLMContext(), clock=lambda: NOW, **speaker)  # type: ignore[arg-type]
 
     ear = Ear(answer, gate, during=during)
     async with asyncio.timeout(5):

@@ -8,18 +8,19 @@ from pipecat.metrics.metrics import LLMTokenUsage
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
-from latency.record.requests import Tokens
+from latency.record.requests import RequestRecord, Tokens
 from voice.frames import AnswerTextFrame
-from voice.llm.answer.llm_request import LONGEST_ANSWER, LLMRequest
+from voice.llm.answer.hold_phrases import HOLD_GUARD
+from voice.llm.answer.llm_request import LONGEST_ANSWER, LLMRequest, ToolRules
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.policy.plan import HOLD_GUARD
+from voice.llm.policy.situation import RequestState
 from voice.llm.policy.tier_statistics import Wait
 from voice.llm.tools import describe
 
 
 @pytest.fixture
 def attempt() -> LLMRequest:
-    return LLMRequest(number=0, tier="large", request=1.0)
+    return LLMRequest(RequestState(number=0, tier="large", request=1.0))
 
 
 def call() -> FunctionCallFromLLM:
@@ -36,12 +37,12 @@ def given(attempt: LLMRequest) -> list[tuple[str, tuple[str, ...]]]:
 def test_only_speakable_text_is_progress(attempt: LLMRequest) -> None:
     assert not attempt.add("", 1.1)
     assert not attempt.add("  ", 1.2)
-    assert attempt.first_token is None
+    assert attempt.state.first_token is None
     assert attempt.add("Well", 1.3)
     assert not attempt.add(" then, the", 1.4)
-    assert (attempt.first_token, attempt.first_clause) == (1.3, None)
+    assert (attempt.state.first_token, attempt.state.first_clause) == (1.3, None)
     assert attempt.add(" sky is blue, and", 1.5)
-    assert (attempt.first_clause, attempt.clauses) == (1.5, 1)
+    assert (attempt.state.first_clause, attempt.state.clauses) == (1.5, 1)
 
 
 def test_text_is_given_out_once_and_in_whole_clauses(attempt: LLMRequest) -> None:
@@ -53,7 +54,7 @@ def test_text_is_given_out_once_and_in_whole_clauses(attempt: LLMRequest) -> Non
     attempt.add("at is all", 1.3)
     attempt.complete(1.4)
     assert given(attempt) == [("That is all", ("That is all",))]
-    assert attempt.clauses == 3
+    assert attempt.state.clauses == 3
 
 
 def test_text_that_completes_several_clauses_is_given_out_with_all_of_them(attempt: LLMRequest) -> None:
@@ -65,13 +66,13 @@ def test_what_has_no_words_at_the_end_of_an_answer_is_text_without_a_clause(atte
     attempt.add("It is so. 🙂", 1.1)
     attempt.complete(1.2)
     assert given(attempt) == [("It is so. ", ("It is so.",)), ("🙂", ())]
-    assert attempt.clauses == 1
+    assert attempt.state.clauses == 1
 
 
 def test_a_short_answer_without_marks_is_a_clause_at_its_end(attempt: LLMRequest) -> None:
     attempt.add("Four", 1.1)
     attempt.complete(1.2)
-    assert (attempt.first_clause, attempt.outcome) == (1.2, "complete")
+    assert (attempt.state.first_clause, attempt.state.outcome) == (1.2, "complete")
     assert given(attempt) == [("Four", ("Four",))]
 
 
@@ -80,23 +81,23 @@ def test_a_stream_that_breaks_inside_a_clause_leaves_no_torn_words(attempt: LLMR
     attempt.fail("it broke", 1.2)
     attempt.add(" air.", 1.3)
     assert given(attempt) == [("The sky is blue, ", ("The sky is blue,",))]
-    assert (attempt.outcome, attempt.failed, attempt.end) == ("failed", "it broke", 1.2)
+    assert (attempt.state.outcome, attempt.state.failed, attempt.state.end) == ("failed", "it broke", 1.2)
 
 
 @pytest.mark.parametrize("silent", ["\n", " . . . ", "🙂"])
 def test_an_answer_without_words_or_tools_has_failed(silent: str, attempt: LLMRequest) -> None:
     attempt.add(silent, 1.1)
     attempt.complete(1.2)
-    assert attempt.outcome == "failed"
-    assert attempt.failed == "it gave an answer without words"
+    assert attempt.state.outcome == "failed"
+    assert attempt.state.failed == "it gave an answer without words"
 
 
 def test_an_answer_of_tools_alone_is_complete_and_what_fails_after_it_does_not_count(attempt: LLMRequest) -> None:
     attempt.call([call()], 1.2)
     attempt.fail("an answer without words", 1.3)
     attempt.complete(1.4)
-    assert (attempt.outcome, attempt.view.ready, attempt.first_clause) == ("complete", 1.2, None)
-    attempt.spoken = True
+    assert (attempt.state.outcome, attempt.state.ready, attempt.state.first_clause) == ("complete", 1.2, None)
+    attempt.state.spoken = True
     assert attempt.record(response=0).outcome == "called"
 
 
@@ -111,7 +112,7 @@ def test_frames_of_other_kinds_keep_their_place(attempt: LLMRequest) -> None:
 
 
 def test_a_continuation_is_cut_at_whole_sentences_and_set_apart_by_a_space() -> None:
-    attempt = LLMRequest(number=1, tier="fast", request=2.0, continues=0, heard=1)
+    attempt = LLMRequest(RequestState(number=1, tier="fast", request=2.0, continues=0, heard=1))
     attempt.add("because the air, as we", 2.1)
     assert given(attempt) == []
     attempt.add(" know, scatters it. ", 2.2)
@@ -124,12 +125,26 @@ def test_the_reported_outcome_says_which_attempt_was_heard(attempt: LLMRequest) 
     attempt.add("Four.", 1.1)
     attempt.complete(1.2)
     assert attempt.record(response=0).outcome == "cancelled"
-    attempt.spoken = True
+    attempt.state.spoken = True
     assert attempt.record(response=0).outcome == "spoken"
 
 
+def test_the_record_says_what_the_state_and_the_provider_say_under_the_same_names() -> None:
+    state = RequestState(number=3, tier="large", request=1.0, verifies=2)
+    request = LLMRequest(state)
+    request.stirred(1.05)
+    request.add("It is so. ", 1.1)
+    request.learn(ProviderNote(speed="fast", served="standard", slowed="it was refused", finish="stop", queued=0.1))
+    request.complete(1.2)
+    assert request.record(response=7) == RequestRecord(
+        response=7, tier="large", request=1.0, alive=1.05, first_token=1.1, first_clause=1.1, end=1.2,
+        outcome="verdict", verifies=2, tokens=Tokens(prompt=0, completion=3, estimated=True), speed="fast",
+        served="standard", slowed="it was refused", finish="stop", queued=0.1,
+    )  # fmt: skip
+
+
 def test_tokens_are_estimated_until_usage_is_reported() -> None:
-    attempt = LLMRequest(number=0, tier="large", request=1.0, prompt_tokens=50)
+    attempt = LLMRequest(RequestState(number=0, tier="large", request=1.0), prompt_tokens=50)
     attempt.add("Nine char", 1.1)
     attempt.cancel(1.2)
     record = attempt.record(response=0)
@@ -156,25 +171,25 @@ def test_a_cancelled_attempt_stays_as_it_was(attempt: LLMRequest) -> None:
     assert not attempt.add("Too late. ", 1.2)
     attempt.call([call()], 1.2)
     attempt.complete(1.3)
-    assert (attempt.outcome, attempt.end, attempt.calls, attempt.take()) == ("cancelled", 1.1, (), [])
-    assert attempt.summary(since=0.0).startswith("large cancelled, asked at 1000, no clause")
+    assert (attempt.state.outcome, attempt.state.end, attempt.calls, attempt.take()) == ("cancelled", 1.1, (), [])
+    assert attempt.state.summary(since=0.0).startswith("large cancelled, asked at 1000, no clause")
 
 
 def test_a_discarded_attempt_that_failed_is_reported_as_failed(attempt: LLMRequest) -> None:
     attempt.add("It is so. And ", 1.1)
-    attempt.spoken = attempt.withdrawn = True
+    attempt.state.spoken = attempt.state.withdrawn = True
     attempt.fail("The connection ended.", 1.2)
     assert attempt.record(response=0).outcome == "failed"
 
 
 def test_every_wait_says_something_about_the_tier_unless_it_was_discarded_before_a_clause() -> None:
     def ended(*, text: str = "", withdrawn: bool = False, continues: int | None = None) -> Wait | None:
-        attempt = LLMRequest(number=0, tier="large", request=1.0, continues=continues)
+        attempt = LLMRequest(RequestState(number=0, tier="large", request=1.0, continues=continues))
         attempt.add(text, 1.25)
-        assert attempt.wait is None, "it runs"
-        attempt.withdrawn = withdrawn
+        assert attempt.state.wait is None, "it runs"
+        attempt.state.withdrawn = withdrawn
         attempt.cancel(1.5)
-        return attempt.wait
+        return attempt.state.wait
 
     assert ended(text="It is so. ") == ended(text="It is so. ", withdrawn=True) == Wait(0.25, reached=True)
     assert ended(text="It is") == Wait(0.5, reached=False)
@@ -195,21 +210,21 @@ def test_an_attempt_is_judged_in_time_only_if_it_ran_to_the_deadline(
     attempt: LLMRequest, text: str, end: float, fails: bool, in_time: bool | None
 ) -> None:
     attempt.add(text, 1.1)
-    assert attempt.in_time(Deadline(1.5)) is None, "it runs"
+    assert attempt.state.in_time(Deadline(1.5)) is None, "it runs"
     if fails:
         attempt.fail("it broke", end)
     else:
         attempt.cancel(end)
-    assert attempt.in_time(Deadline(1.5)) is in_time
-    assert attempt.in_time(Deadline(1.05)) is False
+    assert attempt.state.in_time(Deadline(1.5)) is in_time
+    assert attempt.state.in_time(Deadline(1.05)) is False
 
 
 @pytest.mark.parametrize("piece", ["Go on. ", "x" * 10_000_000, " " * 5000])
 def test_an_answer_without_end_has_failed(piece: str, attempt: LLMRequest) -> None:
     for number in range(LONGEST_ANSWER // len(piece) + 1):
         attempt.add(piece, 1.0 + number)
-    assert attempt.outcome == "failed"
-    assert attempt.failed == "its answer is longer than 30,000 characters"
+    assert attempt.state.outcome == "failed"
+    assert attempt.state.failed == "its answer is longer than 30,000 characters"
     assert not attempt.add("More.", 9000.0)
 
 
@@ -224,13 +239,22 @@ WRITTEN = '<tool_call>{"name": "weather", "arguments": {"city": "Paris\\ud83d"}}
 
 def test_a_thought_that_never_began_is_dropped_before_it_is_taken(attempt: LLMRequest) -> None:
     attempt.add("I look at the clock. It shows ten.", 1.1)
-    assert (attempt.first_clause, attempt.clauses) == (1.1, 1)
+    assert (attempt.state.first_clause, attempt.state.clauses) == (1.1, 1)
     attempt.add("</think>\n\n", 1.2)
-    assert (attempt.first_token, attempt.first_clause, attempt.clauses, attempt.text) == (None, None, 0, "")
+    assert (attempt.state.first_token, attempt.state.first_clause, attempt.state.clauses, attempt.text) == (
+        None,
+        None,
+        0,
+        "",
+    )
     attempt.add("It is ten.", 1.3)
     attempt.complete(1.4)
     assert given(attempt) == [("It is ten.", ("It is ten.",))]
-    assert (attempt.first_token, attempt.first_clause, attempt.thought_before) == (1.3, 1.4, True)
+    assert (attempt.state.first_token, attempt.state.first_clause, attempt.streamed.cleaner.thought_before) == (
+        1.3,
+        1.4,
+        True,
+    )
 
 
 def test_of_a_thought_that_is_being_spoken_the_rest_is_dropped(attempt: LLMRequest) -> None:
@@ -239,7 +263,7 @@ def test_of_a_thought_that_is_being_spoken_the_rest_is_dropped(attempt: LLMReque
     attempt.add(" answer. And</think>It is ten.", 1.2)
     attempt.complete(1.3)
     assert given(attempt) == [("It is ten.", ("It is ten.",))]
-    assert (attempt.clauses, attempt.text) == (3, "I look at the clock. It shows ten. It is ten.")
+    assert (attempt.state.clauses, attempt.text) == (3, "I look at the clock. It shows ten. It is ten.")
 
 
 def test_words_before_a_retracted_thought_are_kept_with_their_clauses(attempt: LLMRequest) -> None:
@@ -249,36 +273,36 @@ def test_words_before_a_retracted_thought_are_kept_with_their_clauses(attempt: L
 
 
 def test_a_call_that_stands_in_the_text_is_a_call_if_the_tool_is_there() -> None:
-    attempt = LLMRequest(number=0, tier="large", request=1.0, context=CONTEXT)
+    attempt = LLMRequest(RequestState(number=0, tier="large", request=1.0), rules=ToolRules(context=CONTEXT))
     attempt.add(f"Let me see. {WRITTEN}", 1.1)
     assert attempt.calls == ()
     attempt.complete(1.2)
     (called,) = attempt.calls
     assert (called.function_name, called.arguments, called.context) == ("weather", {"city": "Paris"}, CONTEXT)
     assert called.tool_call_id
-    assert (attempt.outcome, given(attempt)) == ("complete", [("Let me see. ", ("Let me see.",))])
+    assert (attempt.state.outcome, given(attempt)) == ("complete", [("Let me see. ", ("Let me see.",))])
 
 
 @pytest.mark.parametrize("context", [None, LLMContext()])
 def test_a_written_call_of_a_tool_that_is_not_there_is_no_answer(context: LLMContext | None) -> None:
-    attempt = LLMRequest(number=0, tier="large", request=1.0, context=context)
+    attempt = LLMRequest(RequestState(number=0, tier="large", request=1.0), rules=ToolRules(context=context))
     attempt.add(WRITTEN, 1.1)
     attempt.complete(1.2)
-    assert (attempt.outcome, attempt.calls, attempt.take()) == ("failed", (), [])
+    assert (attempt.state.outcome, attempt.calls, attempt.take()) == ("failed", (), [])
 
 
 @pytest.mark.parametrize("finish", ["content_filter", "length", "max_tokens"])
 def test_a_written_call_does_not_run_if_the_answer_did_not_end_by_itself(finish: str) -> None:
-    attempt = LLMRequest(number=0, tier="large", request=1.0, context=CONTEXT)
+    attempt = LLMRequest(RequestState(number=0, tier="large", request=1.0), rules=ToolRules(context=CONTEXT))
     attempt.add(f"Let me see. {WRITTEN}", 1.1)
     attempt.learn(ProviderNote(finish=finish))
     attempt.complete(1.2)
-    assert (attempt.outcome, attempt.calls) == ("complete", ())
+    assert (attempt.state.outcome, attempt.calls) == ("complete", ())
 
 
 def test_a_written_call_that_is_taken_back_does_not_run_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    attempt = LLMRequest(number=0, tier="large", request=1.0, context=CONTEXT)
+    attempt = LLMRequest(RequestState(number=0, tier="large", request=1.0), rules=ToolRules(context=CONTEXT))
     attempt.add(f"Plan: {WRITTEN} wait, no.</think>It is ten.", 1.1)
     attempt.complete(1.2)
     assert (attempt.calls, attempt.text) == ((), "It is ten.")
@@ -288,10 +312,13 @@ def test_a_written_call_that_is_taken_back_does_not_run_and_is_logged(caplog: py
 
 
 def test_a_forbidden_call_does_not_run_because_it_is_written() -> None:
-    attempt = LLMRequest(number=0, tier="fast", request=1.0, context=CONTEXT, forbidden=frozenset(["weather"]))
+    attempt = LLMRequest(
+        RequestState(number=0, tier="fast", request=1.0),
+        rules=ToolRules(context=CONTEXT, forbidden=frozenset(["weather"])),
+    )
     attempt.add(WRITTEN, 1.1)
     attempt.complete(1.2)
-    assert (attempt.outcome, attempt.calls, attempt.overreached) == ("failed", (), True)
+    assert (attempt.state.outcome, attempt.calls, attempt.state.overreached) == ("failed", (), True)
 
 
 def test_calls_and_reports_are_text_that_can_be_sent(attempt: LLMRequest) -> None:
@@ -306,9 +333,9 @@ def test_arguments_that_are_nested_without_end_are_no_call(attempt: LLMRequest) 
     for _ in range(5000):
         nested = [nested]
     attempt.call([replace(call(), arguments={"n": nested})], 1.1)
-    assert (attempt.calls, attempt.failed) == ((), "it called a tool with arguments that are nested too deeply")
+    assert (attempt.calls, attempt.state.failed) == ((), "it called a tool with arguments that are nested too deeply")
 
 
 def test_the_reason_of_a_failure_can_be_written(attempt: LLMRequest) -> None:
     attempt.fail("quota\ud83d \x1b[31mexceeded\0", 1.1)
-    assert attempt.failed == "quota exceeded"
+    assert attempt.state.failed == "quota exceeded"

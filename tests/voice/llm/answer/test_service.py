@@ -25,7 +25,7 @@ from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import Race
+from voice.llm.policy.policies import Race
 
 LATE = 1.0
 """Seconds of slack: the tests' machine is shared. The benchmarks print what was measured."""

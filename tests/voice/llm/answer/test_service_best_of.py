@@ -17,7 +17,7 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame
 from voice.llm.answer.provider_note import ProviderNote, RemainingRequests
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
@@ -168,7 +168,7 @@ async def simulated(turns: int, spending: Spending | None = None) -> tuple[list[
         prices = {"large": Price(input=3, output=15), "fast": Price(input=1, output=5)}
         tiers = [Tier(name, service, price=prices[name]) for name, service in services.items()]
         book = TierStatistics({"large": 1.0, "fast": 0.3})
-        service = BudgetedLLMService(
+        service = rig.budgeted(
             tiers, make_policy("best_of", large="large", fast="fast", best_of=3), book=book,
             budget=Budget.with_llm(0.45), spending=spending,
         )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from latency.record.requests import Verification
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.verification.request import CORRECT, VERIFY
+from voice.llm.answer.conversation import CORRECT, VERIFY
 
 RIGHT = "It is 12 dollars. That is for the two of you. Enjoy it."
 WRONG = RIGHT.replace("12", "13")

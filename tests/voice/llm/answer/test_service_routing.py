@@ -10,8 +10,9 @@ from pipecat.frames.frames import FunctionCallResultFrame, LLMTextFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import HoldPhraseFrame
 from voice.language.english.phrases import ENGLISH
-from voice.llm.opening.opening import GO_ON, OPEN
-from voice.llm.policy import Policy, make_policy
+from voice.llm.answer.conversation import FOLLOW, OPEN
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.policies import Policy
 from voice.llm.tools import describe, irreversible, is_irreversible
 
 PAIR = {"large": "large", "fast": "fast"}
@@ -93,7 +94,7 @@ async def test_an_opening_is_spoken_and_the_answer_goes_on_from_it() -> None:
     call, heard, given = await relayed(opening, "It can be moved to Monday.", "can I move my flight on Friday")
     assert heard[0] == opening
     assert "".join(heard[1:]) == "It can be moved to Monday."
-    assert [message["content"] for message in given[-2:]] == [opening, GO_ON]
+    assert [message["content"] for message in given[-2:]] == [opening, FOLLOW]
     (record,) = call.records
     assert [(attempt.tier, attempt.outcome) for attempt in record.attempts] == [("fast", "opened"), ("large", "spoken")]
     (phrase,) = record.answer.said

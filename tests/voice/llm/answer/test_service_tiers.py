@@ -12,7 +12,7 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 
@@ -39,7 +39,7 @@ async def test_another_policy_holds_from_the_next_turn_on() -> None:
         @call.service.event_handler("on_after_process_frame")  # type: ignore[untyped-decorator]
         async def swap(service: BudgetedLLMService, frame: Frame) -> None:
             if isinstance(frame, LLMContextFrame):
-                service.use(make_policy("single", large=None, fast="fast"))
+                service.planner.use(make_policy("single", large=None, fast="fast"))
 
         down = await call.run([rig.ask(), rig.ask()])
     assert rig.said(down) == slow.text + quick.text
@@ -50,9 +50,9 @@ async def test_a_policy_over_missing_tiers_is_refused() -> None:
     async with rig.serving(rig.large()) as slow:
         call = rig.make_call("single", slow)
         with pytest.raises(ConfigurationError, match="asks the tier fast, but there is only large"):
-            call.service.use(make_policy("race", large="large", fast="fast"))
+            call.service.planner.use(make_policy("race", large="large", fast="fast"))
         with pytest.raises(ConfigurationError, match="does not know other"):
-            BudgetedLLMService([Tier("other", rig.chat(slow))], call.service.policy, book=call.book)
+            rig.budgeted([Tier("other", rig.chat(slow))], call.service.planner.policy, book=call.book)
 
 
 async def test_two_requests_to_one_service_are_kept_apart() -> None:
@@ -71,7 +71,7 @@ async def test_a_spare_service_takes_the_second_request() -> None:
         book = TierStatistics({"large": 0.2})
         policy = make_policy("hedged", large="large", fast=None)
         tiers = [Tier("large", rig.chat(slow), spare=rig.chat(other))]
-        down = await rig.Call(BudgetedLLMService(tiers, policy, book=book), book, tiers).run([rig.ask()])
+        down = await rig.Call(rig.budgeted(tiers, policy, book=book), book, tiers).run([rig.ask()])
     assert rig.said(down) == other.text
 
 

@@ -22,8 +22,7 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import LLMFailureFrame, RequestsFrame
 from voice.language.english.phrases import ENGLISH
-from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
@@ -93,7 +92,7 @@ class Raising(LLMService[Any]):
 
 async def test_a_service_that_breaks_after_its_tool_call_does_not_delay_the_turn() -> None:
     book, tiers = TierStatistics({"large": 0.2}), [Tier("large", Raising())]
-    service = BudgetedLLMService(tiers, make_policy("single", large="large", fast=None), book=book)
+    service = rig.budgeted(tiers, make_policy("single", large="large", fast=None), book=book)
     down = await rig.Call(service, book, tiers).run([rig.ask(), SleepFrame(0.5), InterruptionFrame()])
     assert [type(frame) for frame in down].count(FunctionCallResultFrame) == 1
 
@@ -109,7 +108,7 @@ async def test_the_words_after_a_tool_are_still_of_the_policy_that_called_it() -
         call = rig.make_call("single", slow, quick)
 
         def swap() -> bool:
-            call.service.use(make_policy("single", large=None, fast="fast"))
+            call.service.planner.use(make_policy("single", large=None, fast="fast"))
             return True
 
         first, second = (LLMContextFrame(LLMContext(said)) for said in (messages, messages + told))

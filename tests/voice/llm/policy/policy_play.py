@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from latency.budget import Budget, Commit
-from voice.llm.policy import Plan, RequestState, Situation
+from latency.budget import FLOOR_GUARD, Budget, Commit
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.situation import RequestState, Situation
 
 COMMIT = 100.0
 CLAUSE_LASTS = 1.0
@@ -54,7 +55,8 @@ def play(
 ) -> Played:
     """Play a turn whose requests begin `speculated` seconds before the commit."""
     played, now = Played(), COMMIT - speculated
-    commit = Commit(at=COMMIT, speech_end=speech_end, fast_p95=plan.fast_p95).deadline(Budget())
+    fast_p95 = None if plan.fast is None or plan.floor_tier != plan.fast else plan.leads[plan.fast] - FLOOR_GUARD
+    commit = Commit(at=COMMIT, speech_end=speech_end, fast_p95=fast_p95).deadline(Budget())
     played.deadline = commit.at - COMMIT
     attempts: list[RequestState] = []
     running: list[Script] = []
@@ -73,7 +75,7 @@ def play(
         committed = now >= COMMIT
         situation = Situation(
             now=now, commit=COMMIT if committed else None, deadline=commit if committed else None,
-            attempts=attempts, speaking=speaking, dry_at=dry_at, held=len(played.said),
+            requests=attempts, speaking=speaking, dry_at=dry_at, held=len(played.said),
         )  # fmt: skip
         decision = plan.decide(situation)
         played.asked += 1

@@ -7,8 +7,10 @@ import pytest
 from latency.budget import Deadline
 from tests.voice.llm.policy.policy_play import Script, play
 from voice.errors import ConfigurationError
-from voice.llm.policy import BestOf, Decision, Plan, RequestState, Situation, make_policy
-from voice.llm.policy.best_of import within_rate_limits
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import BestOf, within_rate_limits
+from voice.llm.policy.situation import Decision, RequestState, Situation
 from voice.llm.policy.tier_statistics import TierStatistics
 
 QUICK = Script(clauses=(0.2,), end=0.24)
@@ -32,7 +34,7 @@ def candidate(number: int, *, clause: float | None = 0.2, end: float | None = 0.
 
 def decided(*attempts: RequestState, now: float = 0.3) -> Decision:
     deadline = Deadline(0.45, "llm")
-    return plan().decide(Situation(now=now, commit=0.0, deadline=deadline, attempts=attempts))
+    return plan().decide(Situation(now=now, commit=0.0, deadline=deadline, requests=attempts))
 
 
 def test_three_are_asked_at_once_and_each_is_numbered() -> None:

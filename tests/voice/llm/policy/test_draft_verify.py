@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from latency.budget import Deadline
-from voice.llm.policy import Plan, RequestState, Situation, make_policy
-from voice.llm.policy.plan import HOLD_GUARD, VERDICT_PATIENCE
-from voice.llm.policy.situation import Decision, Start
+from voice.llm.answer.hold_phrases import HOLD_GUARD
+from voice.llm.policy.make import make_policy
+from voice.llm.policy.plan import VERDICT_PATIENCE, Plan
+from voice.llm.policy.situation import Decision, RequestState, Situation, Start
 from voice.llm.policy.tier_statistics import TierStatistics
 
 DRAFT = RequestState(number=0, tier="fast", request=0.0, first_token=0.1, first_clause=0.12, clauses=2, reviewed=True)
@@ -22,7 +23,7 @@ def plan() -> Plan:
 def decide(now: float, *attempts: RequestState, dry_at: float | None = 2.0, speaking: int | None = 0) -> Decision:
     deadline = Deadline(0.45, "llm")
     return plan().decide(
-        Situation(now=now, commit=0.0, deadline=deadline, attempts=attempts, speaking=speaking, dry_at=dry_at)
+        Situation(now=now, commit=0.0, deadline=deadline, requests=attempts, speaking=speaking, dry_at=dry_at)
     )
 
 

@@ -9,19 +9,9 @@ import pytest
 from latency.budget import Budget, Commit, Deadline
 from tests.voice.llm.policy.policy_play import CLAUSE_LASTS, COMMIT, Script, play
 from voice.errors import ConfigurationError
-from voice.llm.policy import (
-    POLICIES,
-    Adaptive,
-    Decision,
-    Fallback,
-    Hedged,
-    Policy,
-    Race,
-    RequestState,
-    Single,
-    Situation,
-    make_policy,
-)
+from voice.llm.policy.make import POLICIES, make_policy
+from voice.llm.policy.policies import Adaptive, Fallback, Hedged, Policy, Race, Single
+from voice.llm.policy.situation import Decision, RequestState, Situation
 from voice.llm.policy.tier_statistics import PROBE_EVERY, TierStatistics
 
 SILENT = Script()
@@ -137,7 +127,7 @@ def test_before_a_late_commit_the_fast_tier_is_asked_by_what_the_turn_leaves() -
     large = RequestState(number=0, tier="large", request=0.0)
 
     def decided(now: float, *attempts: RequestState) -> Decision:
-        return plan.decide(Situation(now=now, commit=None, deadline=due, attempts=attempts))
+        return plan.decide(Situation(now=now, commit=None, deadline=due, requests=attempts))
 
     waiting = decided(0.1, large)
     assert waiting.start == ()
@@ -160,7 +150,7 @@ def test_a_floored_turn_takes_whoever_is_ready() -> None:
     ]
 
     def spoken(deadline: Deadline) -> int | None:
-        return plan.decide(Situation(now=0.7, commit=0.5, deadline=deadline, attempts=attempts)).speak
+        return plan.decide(Situation(now=0.7, commit=0.5, deadline=deadline, requests=attempts)).speak
 
     assert spoken(Deadline(0.9, "floor", "endpointing", due=0.65)) == 1
     assert spoken(Deadline(0.9, "llm")) is None
@@ -308,7 +298,7 @@ def test_a_trial_that_was_withdrawn_is_made_up_for_in_the_next_turn() -> None:
 def test_the_fast_tier_is_not_asked_again_while_the_deadline_is_far_or_before_the_commit() -> None:
     plan = RACE.plan(book())
     asked = [RequestState(number=n, tier=tier, request=COMMIT) for n, tier in enumerate(("large", "fast"))]
-    late = Situation(now=COMMIT + 0.5, commit=COMMIT, deadline=Deadline(COMMIT + 2.0), attempts=asked)
+    late = Situation(now=COMMIT + 0.5, commit=COMMIT, deadline=Deadline(COMMIT + 2.0), requests=asked)
     assert plan.decide(late).start == ()
     assert plan.decide(late).wake_at == pytest.approx(COMMIT + 2.0 - 0.23)
     assert plan.decide(replace(late, commit=None, deadline=None)).start == ()
@@ -351,7 +341,7 @@ def test_tiers_that_refuse_to_serve_are_left_out_unless_none_is_left() -> None:
     assert plan.without(frozenset()) is plan
     assert plan.without(frozenset({"large"})).first == ("fast",)
     assert plan.without(frozenset({"fast"})).rescue is None
-    assert plan.without(frozenset({"fast"})).fast_p95 is None
+    assert plan.without(frozenset({"fast"})).floor_tier == "large"
     assert plan.without(frozenset({"large", "fast"})) is plan
     assert "large" in plan.without(frozenset({"large"})).reason
 
@@ -384,7 +374,7 @@ def test_a_turn_costs_a_policy_less_than_a_millisecond(policy: Policy) -> None:
         Situation(now=COMMIT, commit=COMMIT, deadline=committed),
         Situation(
             now=COMMIT + 0.43, commit=COMMIT, deadline=committed,
-            attempts=[
+            requests=[
                 RequestState(number=0, tier="large", request=COMMIT),
                 RequestState(number=1, tier="fast", request=COMMIT, first_clause=COMMIT + 0.1, clauses=1),
             ],
@@ -406,10 +396,10 @@ def test_a_poor_tier_answers_only_when_the_other_one_failed(policy: str) -> None
     assert (plan.first, plan.rescue, plan.rescued) == (("large",), "fast", "failed")
     assert plan.preferred is None
     late = Situation(
-        now=2.0, commit=0.5, deadline=Deadline(0.95), attempts=(RequestState(number=0, tier="large", request=0.4),)
+        now=2.0, commit=0.5, deadline=Deadline(0.95), requests=(RequestState(number=0, tier="large", request=0.4),)
     )
     assert plan.decide(late).start == ()
-    failed = replace(late, attempts=(replace(late.attempts[0], outcome="failed"),))
+    failed = replace(late, requests=(replace(late.requests[0], outcome="failed"),))
     assert [start.tier for start in plan.decide(failed).start] == ["fast"]
 
 

@@ -19,7 +19,8 @@ from pipelines.lab.simulator.simulator import Simulator
 from pipelines.lab.simulator.timetable import Failure, SendText, timetable
 from tests.voice.llm.policy.policy_play import Played, Script, play
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.policy import Adaptive, Fallback, Hedged, Plan, Policy, Race, Single
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import Adaptive, Fallback, Hedged, Policy, Race, Single
 from voice.llm.policy.tier_statistics import TierStatistics
 
 QUESTIONS = ("what is seven times eight", "how many feet are in a mile", "what time is it", "spell necessary")
@@ -138,7 +139,7 @@ class Timed:
 
     def __init__(self, plan: Plan, cpu: float) -> None:
         self.plan, self.cpu = plan, cpu
-        self.fast_p95 = plan.fast_p95
+        self.fast, self.floor_tier, self.leads = plan.fast, plan.floor_tier, plan.leads
 
     def decide(self, situation: Any) -> Any:
         start = process_time()

@@ -3,9 +3,10 @@
 import pytest
 
 from tests.voice.llm.policy.policy_play import Script, play
-from voice.llm.policy import Adaptive, Plan, Policy, Relay, Routed, TurnInfo
+from voice.llm.policy.plan import Plan
+from voice.llm.policy.policies import Adaptive, Policy, Relay, Routed
+from voice.llm.policy.situation import SETTLED_AFTER, Route, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics
-from voice.llm.routing.settling import SETTLED_AFTER, Route
 
 ROUTED = Routed(large="large", fast="fast")
 RELAY = Relay(large="large", fast="fast")

@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 
 from voice.errors import ComponentError
-from voice.llm.spending.day_file import add_to_day
-from voice.llm.spending.day_spending import DaySpending
+from voice.llm.spending.day_spending import DaySpending, add_to_day
 
 TODAY, TOMORROW = date(2026, 11, 23), date(2026, 11, 24)
 ADDING = """
 import sys
 from datetime import date
 from pathlib import Path
-from voice.llm.spending.day_file import add_to_day
+from voice.llm.spending.day_spending import add_to_day
 for _ in range(200):
     add_to_day(Path(sys.argv[1]), date(2026, 11, 23), 0.25)
 """

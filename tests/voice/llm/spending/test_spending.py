@@ -8,8 +8,7 @@ import pytest
 
 from latency.record.requests import Price
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.spending.day_file import add_to_day
-from voice.llm.spending.day_spending import DaySpending
+from voice.llm.spending.day_spending import DaySpending, add_to_day
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.swap import Swap, swap_tool
@@ -23,9 +22,9 @@ async def answered(
 ) -> rig.Call:
     """Three turns of a call that begins with the large tier."""
     async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
-        call = rig.make_call("fallback", slow, quick, budget=rig.PATIENT)
+        spending = Spending(caps, cheapest="fast", is_cheaper=is_cheaper, day=day)
+        call = rig.make_call("fallback", slow, quick, budget=rig.PATIENT, spending=spending)
         call.tiers[0].price, call.tiers[1].price = large_price, Price(input=0.1, output=0.1)
-        call.service._spending = Spending(caps, cheapest="fast", is_cheaper=is_cheaper, day=day)
         await call.run([rig.ask(), rig.ask(), rig.ask()])
     return call
 
@@ -50,7 +49,7 @@ async def test_who_swaps_after_a_cap_was_reached_learns_that_it_decides() -> Non
         "the call's cap of $0.0001 is reached, so fast alone answers",
     )
     assert "It has no effect for now" in await swap_tool(swap)("think_harder")  # type: ignore[operator]
-    assert (await answered(Caps(per_call=10))).service.overridden is None
+    assert (await answered(Caps(per_call=10))).service.planner.overridden is None
 
 
 async def test_a_call_below_its_cap_is_left_alone() -> None:

@@ -9,9 +9,10 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.llm_service import FunctionCallParams
 
 from latency.record.requests import Price
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import POLICIES, make_policy
+from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tiers.tier import Tier
@@ -30,7 +31,7 @@ def roles(tiers: tuple[str, ...]) -> dict[str, str | None]:
 def service(*tiers: str, policy: str = "adaptive", bridge: bool = False) -> BudgetedLLMService:
     """The budgeted service over a responder in each tier."""
     chosen = make_policy(policy, **roles(tiers), bridge=bridge)
-    return BudgetedLLMService(
+    return rig.budgeted(
         [Tier(name, ResponderLLMService()) for name in tiers], chosen, book=TierStatistics(dict.fromkeys(tiers, 0.3))
     )
 
@@ -97,7 +98,7 @@ def test_a_policy_of_two_tiers_is_refused_where_there_is_one(policy: str) -> Non
 def test_whether_phrases_bridge_stays_as_it_was(request_: SwapRequest, bridge: bool) -> None:
     answering = service(*BOTH, bridge=bridge)
     Swap(answering, tiers=BOTH, **roles(BOTH), bridge=bridge).carry_out(request_)
-    assert answering.policy.plan(TierStatistics(dict.fromkeys(BOTH, 0.3))).bridge is bridge
+    assert answering.planner.policy.plan(TierStatistics(dict.fromkeys(BOTH, 0.3))).bridge is bridge
 
 
 def test_a_model_is_offered_the_tool_with_its_three_efforts() -> None:
@@ -144,7 +145,7 @@ async def test_tiers_of_any_name_play_the_roles_of_the_policies() -> None:
     names = ("opus", "groq", "haiku")
     chosen = make_policy("adaptive", large="opus", fast="groq", bridge=False)
     book = TierStatistics(dict.fromkeys(names, 0.3))
-    answering = BudgetedLLMService([Tier(name, ResponderLLMService()) for name in names], chosen, book=book)
+    answering = rig.budgeted([Tier(name, ResponderLLMService()) for name in names], chosen, book=book)
     swap = Swap(answering, tiers=names, large="opus", fast="groq", bridge=False)
     assert swap.state == SwapState(policy="adaptive", tier=None, tiers=names, policies=tuple(POLICIES))
     assert chosen.plan(book).reason == "opus first"
@@ -172,7 +173,7 @@ def test_the_large_tier_is_asked_for_its_fast_speed_and_for_the_usual_one_again(
     price = Price(input=1.0, output=2.0, speeds={"priority": 2.0})
     tiers = [Tier("large", _TwoSpeeds(), spare=_TwoSpeeds(), price=price), Tier("fast", ResponderLLMService())]
     chosen = make_policy("adaptive", **roles(BOTH), bridge=False)
-    answering = BudgetedLLMService(tiers, chosen, book=TierStatistics(dict.fromkeys(BOTH, 0.3)))
+    answering = rig.budgeted(tiers, chosen, book=TierStatistics(dict.fromkeys(BOTH, 0.3)))
     swap = Swap(answering, tiers=BOTH, **roles(BOTH), bridge=False)
     assert swap.state.speed == "standard"
     assert swap.carry_out(SwapRequest(speed="fast")).speed == "fast"

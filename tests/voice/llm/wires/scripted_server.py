@@ -117,10 +117,10 @@ def check(attempt: LLMRequest, expected: Expected) -> None:
     assert all(isinstance(each, str) and each for each in ids)
     assert len(set(ids)) == len(ids)
     if expected.failed is None:
-        assert attempt.outcome == "complete", attempt.failed
+        assert attempt.state.outcome == "complete", attempt.state.failed
     else:
-        assert attempt.outcome == "failed"
-        assert expected.failed in (attempt.failed or "")
+        assert attempt.state.outcome == "failed"
+        assert expected.failed in (attempt.state.failed or "")
     if expected.completion is not None:
         tokens = attempt.record(response=0).tokens
         assert (tokens.completion, tokens.estimated) == (abs(expected.completion), expected.completion < 0)

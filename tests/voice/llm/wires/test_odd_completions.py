@@ -536,5 +536,5 @@ async def test_a_burst_of_chunks_leaves_the_event_loop_to_others_in_between() ->
 async def test_a_time_that_is_none_is_unknown(told: Any, queued: float | None) -> None:
     for more in ({"time_info": {"queue_time": told}}, {"x_groq": {"usage": {"queue_time": told}}}):
         attempt = await asked([text("Hello there.", **more), STOP, DONE])
-        assert attempt.outcome == "complete"
+        assert attempt.state.outcome == "complete"
         assert attempt.note.queued == queued

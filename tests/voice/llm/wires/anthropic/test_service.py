@@ -92,7 +92,7 @@ async def test_a_fast_pool_without_room_is_left_for_the_rest_of_the_call_and_sai
         assert call.tier.usable
     assert speeds == ["fast", None, None, None], "refused once, then never asked again, by no call"
     told = record(first)
-    assert first.outcome == "complete", "the same turn was answered"
+    assert first.state.outcome == "complete", "the same turn was answered"
     assert (told.speed, told.served, told.is_served_otherwise) == ("fast", "standard", True)
     assert told.slowed.startswith("the fast speed was refused: ")
     later = record(second)

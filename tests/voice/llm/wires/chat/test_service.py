@@ -23,10 +23,11 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from tests.pipelines import openai_server
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import LLMFailureFrame, RequestsFrame
 from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
@@ -64,7 +65,7 @@ async def connect() -> AsyncIterator[Callable[..., AsyncOpenAI]]:
 def service(client: AsyncOpenAI, model: str = MODEL, **options: Any) -> BudgetedLLMService:
     chat = ChatService(client, model=model, prompt="Be brief.", max_tokens=50, where="the test", **options)
     policy = make_policy("single", large="large", fast=None, bridge=False)
-    return BudgetedLLMService([Tier("large", chat)], policy, book=TierStatistics({"large": 0.4}))
+    return rig.budgeted([Tier("large", chat)], policy, book=TierStatistics({"large": 0.4}))
 
 
 def ask(text: str = "hello there") -> LLMContextFrame:

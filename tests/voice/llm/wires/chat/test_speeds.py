@@ -71,11 +71,11 @@ async def test_a_tier_whose_requests_run_out_asks_to_be_left_alone_before_it_ref
             attempts.append(await call.ask(CAR))
         assert [exchange.outcome for exchange in call.requests] == ["completed"] * 3
         refused = await call.ask(CAR)
-    assert [attempt.outcome for attempt in attempts] == ["complete"] * 3
+    assert [attempt.state.outcome for attempt in attempts] == ["complete"] * 3
     rest = attempts[-1].note.rest
     assert rest is not None
     assert 0 < rest.seconds <= 60
-    assert refused.outcome == "failed", "as it would have been without a warning"
+    assert refused.state.outcome == "failed", "as it would have been without a warning"
     assert refused.note.rest is not None
     assert refused.note.rest.why.startswith("its provider answered HTTP 429 and asks to wait")
 
@@ -86,7 +86,7 @@ async def test_effort_goes_out_with_the_request() -> None:
         assert params["reasoning_effort"] == "low"
     async with calling(effort="low") as call:
         await call.ready()
-        assert (await call.ask(CAR)).outcome == "complete"
+        assert (await call.ask(CAR)).state.outcome == "complete"
         assert (await call.tier.service._params(call.context))["reasoning"] == {"effort": "low"}  # type: ignore[attr-defined]
 
 

@@ -26,6 +26,7 @@ from pipelines.lab.simulator.journal import Exchange
 from pipelines.lab.simulator.simulator import Simulator
 from voice.frames import AnswerTextFrame
 from voice.llm.answer.llm_request import LLMRequest
+from voice.llm.policy.situation import RequestState
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 from voice.llm.wires.chat.service import ChatService, make_client
@@ -83,7 +84,7 @@ class Call:
         return [exchange for exchange in self.simulator.journal.exchanges if not exchange.warm_up]
 
     def start(self, context: LLMContext | None = None) -> tuple[asyncio.Task[None], LLMRequest]:
-        attempt = LLMRequest(number=0, tier=self.tier.name, request=time.monotonic())
+        attempt = LLMRequest(RequestState(number=0, tier=self.tier.name, request=time.monotonic()))
         return self.tier.ask(attempt, context or self.context, lambda: None), attempt
 
     async def ask(self, text: str | None = None) -> LLMRequest:
@@ -93,7 +94,7 @@ class Call:
         task, attempt = self.start()
         async with asyncio.timeout(LIMIT):
             await task
-        if attempt.outcome == "complete" and not attempt.calls:
+        if attempt.state.outcome == "complete" and not attempt.calls:
             self.messages.append({"role": "assistant", "content": said(attempt)})
         return attempt
 

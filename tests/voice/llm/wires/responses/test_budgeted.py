@@ -17,10 +17,11 @@ from latency.budget import Budget
 from pipelines.lab.simulator.app import serving
 from pipelines.lab.simulator.simulator import Simulator
 from pipelines.lab.simulator.timetable import Fault
+from tests.voice.llm.answer import budgeted_rig as rig
 from tests.voice.llm.wires.responses.rig import FAST, SLOW, make_service, until
 from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.policy import make_policy
+from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 
@@ -45,7 +46,7 @@ async def budgeted(frames: list[Frame], *, fault: Fault | None = None, large: st
         tiers = [Tier("large", make_service(endpoint, large)), Tier("fast", make_service(endpoint, FAST))]
         if fault:
             cast(Any, tiers[0].service)._settings.model += f"&fault={fault}"
-        service = BudgetedLLMService(
+        service = rig.budgeted(
             tiers,
             make_policy("fallback", large="large", fast="fast"),
             book=TierStatistics({"large": 1.0, "fast": 0.15}),

@@ -31,7 +31,7 @@ async def test_a_forgotten_response_is_made_up_for_on_the_same_socket() -> None:
         call.use(FAST)
         attempt = await call.ask("where is my car")
         *_, cancelled, unknown, again = call.requests
-    assert attempt.outcome == "complete"
+    assert attempt.state.outcome == "complete"
     assert call.messages[-1]["content"] == "Your car is on level three."
     assert (cancelled.outcome, unknown.outcome, again.outcome) == ("cancelled", "failed", "completed")
     assert cancelled.connection == unknown.connection == again.connection
@@ -61,7 +61,7 @@ async def test_the_next_turn_does_not_wait_until_a_cancelled_response_is_drained
         await call.ready()
         await call.interrupt("tell me a story")
         call.use(FAST)
-        assert (await call.ask("what is two plus two")).outcome == "complete"
+        assert (await call.ask("what is two plus two")).state.outcome == "complete"
         cancelled, after = call.requests
         await until(lambda: cancelled.outcome is not None)
         await call.ready()
@@ -86,7 +86,7 @@ async def test_a_request_cancelled_before_the_server_named_it_is_cancelled_by_th
         await until(lambda: cancelled.outcome == "cancelled")
         call.simulator.set_fault("steady", None)
         call.use(FAST)
-        assert (await call.ask("what is two plus two")).outcome == "complete"
+        assert (await call.ask("what is two plus two")).state.outcome == "complete"
         assert call.requests[-1].connection != cancelled.connection
         await until(lambda: len(call.simulator.connections) == 2)
 
@@ -100,7 +100,7 @@ async def test_many_cancelled_requests_in_a_row_leave_no_socket_behind() -> None
         await until(lambda: all(exchange.outcome == "cancelled" for exchange in call.requests))
         await until(lambda: len(call.simulator.connections) == 2)
         call.use(FAST)
-        assert (await call.ask("what is two plus two")).outcome == "complete"
+        assert (await call.ask("what is two plus two")).state.outcome == "complete"
 
 
 async def test_a_request_that_waits_for_a_connection_can_be_cancelled() -> None:
@@ -124,7 +124,7 @@ async def test_a_thousand_turns_with_interruptions_leave_no_task_and_no_socket_b
                 call.use(SLOW)
                 await call.interrupt("tell me a story", tokens=turn % 2)
                 call.use(FAST)
-            assert (await call.ask("what is two plus two")).outcome == "complete"
+            assert (await call.ask("what is two plus two")).state.outcome == "complete"
             call.messages.clear()
             if turn % 100 == 99:
                 await until(lambda: len(call.simulator.connections) == 2)

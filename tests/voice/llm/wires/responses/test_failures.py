@@ -41,10 +41,10 @@ async def test_a_failure_is_one_sentence_at_once_and_the_next_turn_is_answered(f
         assert call.tier.usable is (fault is not Fault.UNAUTHORIZED)
         call.simulator.set_fault("steady", None)
         call.messages.pop()
-        assert (await call.ask("where is my car")).outcome == "complete"
+        assert (await call.ask("where is my car")).state.outcome == "complete"
         assert len(call.requests) == 3, "the SDK does not retry it silently"
-    assert failed.outcome == "failed"
-    assert failed.failed == f"{FAST} at the simulator{sentence}"
+    assert failed.state.outcome == "failed"
+    assert failed.state.failed == f"{FAST} at the simulator{sentence}"
     assert call.messages[-1]["content"] == "Your car is on level three."
 
 
@@ -54,8 +54,8 @@ async def test_silence_is_a_failure() -> None:
         call.simulator.set_fault("steady", Fault.SILENT)
         attempt = await call.ask("hello")
         assert (await ended(call.requests[-1])).outcome == "cancelled"
-    assert attempt.failed == f"{FAST} at the simulator did not answer in time."
-    assert attempt.alive is None
+    assert attempt.state.failed == f"{FAST} at the simulator did not answer in time."
+    assert attempt.state.alive is None
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ async def test_a_server_that_lets_nobody_in_is_named_at_once(options: str, sente
         async with in_call(service, simulator) as call:
             attempt = await call.ask("hello")
             assert call.tier.usable is (options != "fault=401")
-    assert attempt.failed == f"{FAST} at the simulator {sentence}"
+    assert attempt.state.failed == f"{FAST} at the simulator {sentence}"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ async def test_a_socket_that_speaks_nonsense_is_named(words: str, kind: str) -> 
         async with in_call(service, Simulator(seed=1)) as call:
             attempt = await call.ask("hello")
     expected = f"answered with {kind}, not with an event of the Responses API: check base_url."
-    assert attempt.failed == f"{FAST} at the simulator {expected}"
+    assert attempt.state.failed == f"{FAST} at the simulator {expected}"
 
 
 async def test_a_web_server_that_opens_no_socket_is_named() -> None:
@@ -100,7 +100,7 @@ async def test_a_web_server_that_opens_no_socket_is_named() -> None:
         service = make_service(listening(server))
         async with in_call(service, Simulator(seed=1)) as call:
             attempt = await call.ask("hello")
-    assert attempt.failed == f"{FAST} at the simulator answered HTTP 200 and opened no WebSocket: check base_url."
+    assert attempt.state.failed == f"{FAST} at the simulator answered HTTP 200 and opened no WebSocket: check base_url."
 
 
 async def test_a_server_that_is_not_there_is_named_and_found_when_it_comes() -> None:
@@ -109,10 +109,10 @@ async def test_a_server_that_is_not_there_is_named_and_found_when_it_comes() -> 
         pass
     async with in_call(make_service(gone), simulator) as call:
         attempt = await call.ask("hello")
-        assert attempt.failed == f"{FAST} at the simulator refused the connection."
+        assert attempt.state.failed == f"{FAST} at the simulator refused the connection."
         async with serving(simulator, port=gone.port):
             await until(lambda: len(simulator.connections) == 2)
-            assert (await call.ask("what is two plus two")).outcome == "complete"
+            assert (await call.ask("what is two plus two")).state.outcome == "complete"
 
 
 async def test_a_server_that_knows_no_warm_up_costs_only_the_warm_up() -> None:
@@ -124,5 +124,5 @@ async def test_a_server_that_knows_no_warm_up_costs_only_the_warm_up() -> None:
             await until(lambda: len(simulator.connections) == 2)
             await asyncio.sleep(0.05)
             call.use(FAST)
-            assert (await call.ask("what is two plus two")).outcome == "complete"
+            assert (await call.ask("what is two plus two")).state.outcome == "complete"
             assert simulator.connections.opened == 2

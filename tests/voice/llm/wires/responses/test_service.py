@@ -19,7 +19,7 @@ from tests.voice.llm.wires.responses.rig import (
     until,
     weather,
 )
-from voice.llm.answer.continuation import continued
+from voice.llm.answer.conversation import CONTINUE, instructed
 from voice.llm.context_window import drop_oldest
 from voice.llm.wires.responses.service import socket_url
 
@@ -30,7 +30,7 @@ async def test_the_first_turn_finds_a_connection_that_has_read_the_instructions_
         await call.ready()
         attempt = await call.ask("what is two plus two")
         warm, first = call.simulator.journal.exchanges
-    assert (attempt.outcome, warm.warm_up, warm.outcome) == ("complete", True, "completed")
+    assert (attempt.state.outcome, warm.warm_up, warm.outcome) == ("complete", True, "completed")
     assert first.connection == warm.connection
     assert not first.opened
     assert warm.input_tokens is not None
@@ -45,7 +45,7 @@ async def test_a_call_does_not_wait_for_its_sockets_but_its_first_turn_does() ->
         assert len(simulator.journal.exchanges) == 0
         task, attempt = call.start(LLMContext([{"role": "user", "content": "hello"}]))
         await task
-        assert attempt.outcome == "complete"
+        assert attempt.state.outcome == "complete"
 
 
 async def test_each_turn_sends_only_what_is_new_while_the_chat_wire_sends_everything_again() -> None:
@@ -53,7 +53,7 @@ async def test_each_turn_sends_only_what_is_new_while_the_chat_wire_sends_everyt
         await call.ready()
         for turn in range(20):
             attempt = await call.ask(f"what is {turn % 10} plus {turn // 10}")
-            assert attempt.outcome == "complete"
+            assert attempt.state.outcome == "complete"
         requests = call.requests
     assert {exchange.connection for exchange in requests} == {requests[0].connection}
     sizes = [exchange.bytes_in for exchange in requests]
@@ -111,7 +111,7 @@ async def test_sockets_are_replaced_before_they_are_worn_and_the_conversation_go
         await until(lambda: call.simulator.connections.opened >= 4)
         await until(lambda: worn not in [connection.number for connection in call.simulator.connections])
         attempt = await call.ask("where is my car")
-    assert attempt.outcome == "complete"
+    assert attempt.state.outcome == "complete"
     assert call.messages[-1]["content"] == "Your car is on level three."
     assert call.requests[-1].connection != worn
 
@@ -128,7 +128,7 @@ async def test_lost_sockets_are_replaced_before_anyone_asks() -> None:
         assert len(call.requests) == 1
         attempt = await call.ask("where is my car")
         assert call.simulator.connections.opened == 4
-    assert attempt.outcome == "complete"
+    assert attempt.state.outcome == "complete"
     assert call.messages[-1]["content"] == "Your car is on level three."
 
 
@@ -138,22 +138,22 @@ async def test_a_socket_whose_life_the_server_ends_is_replaced() -> None:
         await call.ask(CAR)
         await until(lambda: call.simulator.connections.opened >= 4)
         await asyncio.sleep(0.1)
-        assert (await call.ask("where is my car")).outcome == "complete"
+        assert (await call.ask("where is my car")).state.outcome == "complete"
 
 
 async def test_a_servers_first_sign_of_life_is_on_record() -> None:
     async with calling() as call:
         await call.ready()
         attempt = await call.ask("hello")
-    assert attempt.alive is not None
-    assert attempt.first_token is not None
-    assert attempt.request <= attempt.alive <= attempt.first_token
+    assert attempt.state.alive is not None
+    assert attempt.state.first_token is not None
+    assert attempt.state.request <= attempt.state.alive <= attempt.state.first_token
 
 
 async def test_an_answer_as_long_as_it_may_be_is_complete() -> None:
     async with calling(max_tokens=16) as call:
         attempt = await call.ask("tell me a story")
-        assert attempt.outcome == "complete"
+        assert attempt.state.outcome == "complete"
         assert attempt.usage is not None
         assert attempt.usage.completion_tokens == 16
 
@@ -180,11 +180,11 @@ async def test_it_goes_on_from_what_another_one_began() -> None:
         await call.ready()
         await call.ask(CAR)
         call.messages.append({"role": "user", "content": "where is my car"})
-        task, attempt = call.start(continued(call.context, "Your car"))
+        task, attempt = call.start(instructed(call.context, CONTINUE, said="Your car"))
         await task
         call.messages.append({"role": "assistant", "content": "Your car is on level three."})
-        assert attempt.outcome == "complete"
-        assert (await call.ask("hello")).outcome == "complete"
+        assert attempt.state.outcome == "complete"
+        assert (await call.ask("hello")).state.outcome == "complete"
         first, going_on, after = call.requests
     assert first.connection == going_on.connection == after.connection
     assert going_on.input_tokens is not None

@@ -1,0 +1,166 @@
+"""The text of one answer as it streams in: cleaned, cut into clauses, and queued to be spoken."""
+
+from collections.abc import Sequence
+
+from pipecat.frames.frames import Frame
+
+from voice.frames import AnswerTextFrame
+from voice.language import Language
+from voice.llm.answer.clauses import ClauseSplitter
+from voice.llm.policy.situation import RequestState
+from voice.llm.streamed.cleaner import AnswerCleaner, Piece, Retraction
+from voice.llm.streamed.written_calls import WrittenCall
+
+
+class ClauseQueue:
+    """A queue of whole clauses and of the answer's other frames, such as thoughts, which keep their place."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Frame] = []
+        self.begun = False
+        """Whether any words were taken."""
+        self._has_sentence = False
+
+    def add(self, piece: Frame) -> None:
+        """Add a piece at the end."""
+        self._pieces.append(piece)
+
+    def clear(self) -> None:
+        """Drop what was not taken."""
+        self._pieces = []
+
+    def drop_words(self) -> int:
+        """Drop the words that were not taken; returns how many clauses they completed."""
+        dropped = sum(len(piece.clauses) for piece in self._pieces if isinstance(piece, AnswerTextFrame))
+        self._pieces = [piece for piece in self._pieces if not isinstance(piece, AnswerTextFrame)]
+        return dropped
+
+    def take(self, *, first_sentence: bool = False) -> list[Frame]:
+        """The pieces since the last call; only those of the answer's first sentence if asked for."""
+        until = len(self._pieces)
+        if first_sentence:
+            until = 0 if self._has_sentence else next((at for at, text in self._texts() if ends_sentence(text)), until)
+        taken, self._pieces = self._pieces[:until], self._pieces[until:]
+        texts = [piece.text for piece in taken if isinstance(piece, AnswerTextFrame)]
+        self.begun = self.begun or bool(texts)
+        self._has_sentence = self._has_sentence or any(map(ends_sentence, texts))
+        return taken
+
+    @property
+    def text(self) -> str:
+        """The words that were not taken yet."""
+        return "".join(text for _, text in self._texts())
+
+    @property
+    def first_clause(self) -> str | None:
+        """The first clause that was not taken yet."""
+        pieces = (piece for piece in self._pieces if isinstance(piece, AnswerTextFrame))
+        return next((clause for piece in pieces for clause in piece.clauses), None)
+
+    def _texts(self) -> Sequence[tuple[int, str]]:
+        """The texts, each with the number of pieces up to it."""
+        return [(at, piece.text) for at, piece in enumerate(self._pieces, 1) if isinstance(piece, AnswerTextFrame)]
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a sentence ends with the text."""
+    return text.rstrip("\"'”’) \n").endswith((".", "!", "?", "…"))
+
+
+class StreamedText:
+    """Releases text clause by clause, and notes in the request's state when its first token and clause came.
+
+    An unfinished clause cannot be spoken yet, and a stream that breaks inside a clause must not leave half a sentence.
+
+    Args:
+        state: that of the request.
+        language: that of the answer.
+        tools: names of the tools whose calls may stand in the text.
+        withholds: see `AnswerCleaner`.
+    """
+
+    def __init__(
+        self,
+        state: RequestState,
+        *,
+        language: Language = "en",
+        tools: frozenset[str] = frozenset(),
+        withholds: bool = False,
+    ) -> None:
+        self._state = state
+        self._language: Language = language
+        self._splitter = self._new_splitter()
+        self.cleaner = AnswerCleaner(tools=tools, withholds=withholds)
+        self.calls: list[WrittenCall] = []
+        """The tool calls that stood in the text."""
+        self.text = ""
+        """All its words so far."""
+        self._given = 0
+        self.speakable = ClauseQueue()
+
+    def feed(self, text: str, now: float) -> bool:
+        """Add text that arrived; returns whether it brought the first token or completed a clause."""
+        return self._take_in(self.cleaner.feed(text), now)
+
+    def end(self, now: float) -> None:
+        """The stream ended: what is left is a clause."""
+        self._take_in(self.cleaner.flush(), now)
+        last = self._splitter.flush()
+        if self._state.clauses or last:
+            self._give(len(self.text), [last] if last else [], now)
+
+    def add_clause(self, clause: str, now: float) -> None:
+        """Add a clause that is known to be whole and clean."""
+        self.text += f"{clause} "
+        self._give(len(self.text), [clause], now)
+
+    def _new_splitter(self) -> ClauseSplitter:
+        state = self._state
+        begun = state.continues is not None or state.opens or bool(state.clauses)
+        return ClauseSplitter(begun=begun, language=self._language)
+
+    def _take_in(self, pieces: Sequence[Piece], now: float) -> bool:
+        progress = False
+        for piece in pieces:
+            match piece:
+                case str():
+                    progress |= self._add_words(piece, now)
+                case Retraction():
+                    self._retract(piece.length, now)
+                case WrittenCall():
+                    self.calls.append(piece)
+        return progress
+
+    def _retract(self, length: int, now: float) -> None:
+        """Drop the last words, as far as they were not taken to be spoken: they were thought."""
+        taken = self._given - len(self.speakable.text)
+        kept = self.text[taken : max(taken, len(self.text) - length)]
+        self._state.clauses -= self.speakable.drop_words()
+        self.text, self._given = self.text[:taken], taken
+        self._splitter = self._new_splitter()
+        if not self._state.clauses:
+            self._state.first_token = self._state.first_clause = None
+        if kept:
+            self._add_words(kept, now)
+
+    def _add_words(self, text: str, now: float) -> bool:
+        progress = False
+        if self._state.first_token is None and text.strip():
+            self._state.first_token, progress = now, True
+        if self._state.continues is not None and not self.text and not text[0].isspace():
+            text = f" {text}"
+        self.text += text
+        if finished := self._splitter.feed(text):
+            # The white space that follows the clause belongs to it, if it is there.
+            until = len(self.text) - len(self._splitter.pending) + 1
+            self._give(min(until, len(self.text)), finished, now)
+        return progress or bool(finished)
+
+    def _give(self, until: int, clauses: Sequence[str], now: float) -> None:
+        """Release the text up to a position, with the clauses that it completes."""
+        self._state.clauses += len(clauses)
+        if clauses and self._state.first_clause is None:
+            self._state.first_clause = now
+        if text := self.text[self._given : until]:
+            self.speakable.add(AnswerTextFrame(text, clauses=tuple(clauses)))
+        self._given = until

@@ -1,1 +1,0 @@
-"""Several drafts of one answer: how they are asked for, checked and compared."""

@@ -9,6 +9,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from voice.language import english
 from voice.language.english.number_words import CERTAIN
 from voice.language.english.numbers import cardinal
 from voice.language.english.transcripts import normalise
@@ -36,10 +37,11 @@ def domain_sentences() -> list[str]:
 
 
 def edition() -> str:
-    """A digest of the responder's source: what is made from the sentences can be kept until it changes."""
+    """A digest of the source of the sentences: what is made from them can be kept until it changes."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for folder in (Path(__file__).parent, Path(english.__file__).parent):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

@@ -52,22 +52,13 @@ def tell_date(request: Request) -> SkillAnswer:
     return SkillAnswer(f"Today is {say_date(request.now.date())}.")
 
 
-@SKILLS.on(
-    "date",
-    "what (day (is it|is|will it be)|is the date) tomorrow",
-    "what is (tomorrow|tomorrow's date)",
-)
+@SKILLS.on("date", "what (day (is it|is|will it be)|is the date) tomorrow", "what is (tomorrow|tomorrow's date)")
 def tell_tomorrow(request: Request) -> SkillAnswer:
     """Says, for example, "Tomorrow is Saturday, November 21"."""
     return SkillAnswer(f"Tomorrow is {say_date(request.now.date() + timedelta(days=1))}.")
 
 
-@SKILLS.on(
-    "date",
-    "what (day (was it|was|is)|was the date) yesterday",
-    "what was yesterday's date",
-    share=0.7,
-)
+@SKILLS.on("date", "what (day (was it|was|is)|was the date) yesterday", "what was yesterday's date", share=0.7)
 def tell_yesterday(request: Request) -> SkillAnswer:
     """Says, for example, "Yesterday was Thursday, November 19"."""
     return SkillAnswer(f"Yesterday was {say_date(request.now.date() - timedelta(days=1))}.")

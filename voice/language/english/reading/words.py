@@ -4,9 +4,8 @@ import re
 import unicodedata
 
 from voice.language.english.abbreviations import ENGLISH
-from voice.language.english.numbers import cardinal, ordinal, year
 from voice.language.english.reading.rule import Rule
-from voice.language.reading import full_stop, roman
+from voice.language.reading import full_stop
 
 _SAID = ENGLISH.said()
 _ABBREVIATION = "|".join(
@@ -34,16 +33,6 @@ _SYMBOLS = {
 _SYMBOL = "|".join(map(re.escape, sorted(_SYMBOLS, key=len, reverse=True)))
 
 
-def _ruler(found: "re.Match[str]") -> str:
-    value = roman(found["numeral"])
-    return f"{found['name']} the {ordinal(value)}" if value else found[0]
-
-
-def _part(found: "re.Match[str]") -> str:
-    value = roman(found["numeral"])
-    return f"{found['name']} {cardinal(value)}" if value else found[0]
-
-
 def _abbreviation(found: "re.Match[str]") -> str:
     return _SAID[found[0]] + full_stop(found)
 
@@ -63,13 +52,6 @@ def _doctor_or_drive(found: "re.Match[str]") -> str:
     return "Doctor" if follows and not full_stop(found) else "Drive" + full_stop(found)
 
 
-def _standing_numeral(found: "re.Match[str]") -> str:
-    value = roman(found[0])
-    if value is None:
-        return found[0]
-    return year(value) if value > 1000 else cardinal(value)
-
-
 _SAINTS = re.compile(
     r"Louis|Paul|Petersburg|John|Peter|Patrick|Mary|Andrew|Andrews|George|James|Joseph|Thomas|Nicholas|"
     r"Francis|Lucia|Kitts|Vincent|Helena|Moritz|Bernard|Valentine|Augustine|Charles|Cloud|Croix|Ives|"
@@ -77,9 +59,9 @@ _SAINTS = re.compile(
     r"Germain|Jude|Clair|Elizabeth|Lawrence|Basil"
 )
 ABBREVIATED = (
-    Rule(rf"(?P<name>{_RULERS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", _ruler),
-    Rule(rf"(?P<name>{_PARTS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", _part),
-    Rule(r"(?:[IVX]{2,6}|M[MDCLXVI]{4,12})(?![\w'’-])", _standing_numeral),
+    Rule(rf"(?P<name>{_RULERS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", "{name:text} {numeral:ruler}"),
+    Rule(rf"(?P<name>{_PARTS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", "{name:text} {numeral:roman}"),
+    Rule(r"(?P<numeral>[IVX]{2,6}|M[MDCLXVI]{4,12})(?![\w'’-])", "{numeral:roman}"),
     Rule(r"St\.", _saint_or_street),
     Rule(r"St(?=\s*(?:,|$))", "Street"),
     Rule(r"Dr\.", _doctor_or_drive),

@@ -27,7 +27,7 @@ from pipecat.frames.frames import (
 
 from pipelines.engines.sphinx import _domain_sentences, _edition
 from tests.make_samples import synthesise
-from tests.voice.turns.barge_in.test_start import Voice
+from tests.voice.turns.barge_in.test_turn_start import Voice
 from voice.asr.sphinx.language_model import build_language_model
 from voice.asr.sphinx.messages import (
     Audio,

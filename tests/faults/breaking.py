@@ -134,7 +134,7 @@ def _recogniser(failure: Failure, call: Broken) -> Mend:
     assert worker is not None
     match failure:
         case "garbage":
-            worker._replies.feed_data(b"\xff" * 64)
+            worker._replies.feed_data(b"\xff" * 64 + b"\n")
             return lambda: None
         case "hangs":
             os.kill(worker.pid, signal.SIGSTOP)

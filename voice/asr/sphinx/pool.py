@@ -44,6 +44,7 @@ class SphinxWorker:
         self._commands, self._replies = process.stdin.transport, process.stdout
         self._has_hung = False
         self.models = ""
+        """Engine, version and models, for people; empty until they are loaded."""
 
     @classmethod
     async def spawn(cls, language_model: LanguageModel) -> "SphinxWorker":
@@ -183,7 +184,7 @@ class SphinxPool:
     @property
     def idle(self) -> int:
         """How many loaded workers are free."""
-        return sum(_loaded(spare) is not None for spare in self._spares)
+        return sum(map(_is_loaded, self._spares))
 
     async def start(self) -> None:
         """Load the spare workers, and return when they are ready.
@@ -210,7 +211,8 @@ class SphinxPool:
             self._spares.appendleft(loading)
             raise
         worker = self._result(loading)
-        self._taken.add(worker)
+        if worker.is_alive:  # otherwise the call finds it dead, and asks for another one
+            self._taken.add(worker)
         if is_crowded(len(self._taken)):
             for taken in self._taken:
                 if taken.is_alive:
@@ -219,8 +221,7 @@ class SphinxPool:
         return worker
 
     def release(self, worker: SphinxWorker) -> None:
-        """Give back a worker, in any state; does not wait."""
-        self._taken.discard(worker)
+        """Give back a worker, in any state, which ends it; does not wait."""
         worker.kill()
 
     async def close(self) -> None:
@@ -241,7 +242,7 @@ class SphinxPool:
             ComponentError: The pool is closed.
         """
         self._check_open()
-        self._spares = deque(spare for spare in self._spares if not spare.done() or _loaded(spare))
+        self._spares = deque(spare for spare in self._spares if not spare.done() or _is_loaded(spare))
         while len(self._spares) < wanted:
             self._spares.append(self._spawn(self._load(), "start of a recogniser"))
 
@@ -280,8 +281,9 @@ class SphinxPool:
         """Wait for the worker to end, and replace it if it was idle."""
         await worker.wait_end()
         self._all.discard(worker)
-        self._taken.discard(worker)
-        if any(spare.done() and _result_of(spare) is worker for spare in self._spares):
+        if worker in self._taken:
+            self._taken.discard(worker)
+        elif worker.models:
             logger.warning(f"Idle recogniser process {worker.pid} has ended; starting another.")
             self._refill(self._spare)
 
@@ -297,14 +299,7 @@ class SphinxPool:
             logger.debug(f"The {task.get_name()} failed: {error}")
 
 
-def _result_of(loading: asyncio.Task[SphinxWorker]) -> SphinxWorker | None:
-    """The worker, once it has loaded."""
-    if not loading.done() or loading.cancelled() or loading.exception() is not None:
-        return None
-    return loading.result()
-
-
-def _loaded(loading: asyncio.Task[SphinxWorker]) -> SphinxWorker | None:
-    """The worker, once it has loaded and while it runs."""
-    worker = _result_of(loading)
-    return worker if worker is not None and worker.is_alive else None
+def _is_loaded(loading: asyncio.Task[SphinxWorker]) -> bool:
+    """Whether there is a worker that has loaded and still runs."""
+    is_whole = loading.done() and not loading.cancelled() and loading.exception() is None
+    return is_whole and loading.result().is_alive

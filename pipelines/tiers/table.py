@@ -15,7 +15,7 @@ from pipelines.table import SENTENCE, OneOf, Table
 from voice.language import NAMES, Language
 from voice.language.english.phrases import ENGLISH
 from voice.llm import CONTEXT_TURNS, ENGLISH_ONLY, ROUTING, TOOL_ROUNDS
-from voice.llm.ensemble import MOST_CANDIDATES
+from voice.llm.drafts import MOST_CANDIDATES
 from voice.responder import RESPONDER
 
 ROLES = ("large", "fast")

@@ -1,4 +1,4 @@
-"""What a draft of an answer states, and what makes it unfit to be spoken, found without a model. Pure.
+"""Drafts of an answer: how several are sampled, what one states, and what makes it unfit to be spoken. Pure.
 
 Two drafts must have facts in common to agree: numbers, days, yes or no, and tool calls. Words that say the same in
 another way are not compared; two drafts without any such fact agree.
@@ -9,10 +9,17 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from voice.llm.routing.plain_words import plain
 
+TEMPERATURES = (0.3, 0.7, 1.0, 0.5)
+"""Of the candidates after the first; the first is sampled as its tier's settings say, so that a model which takes no
+temperature still answers. Anthropic takes at most 1.
+[A] No published figures: low enough for facts, and apart from each other."""
+MOST_CANDIDATES = len(TEMPERATURES) + 1
+"""Candidates of an answer."""
 MOST_WORDS = 120
 """About 45 s of speech at 160 words a minute: longer than a spoken answer should be."""
 _REFUSAL = re.compile(
@@ -45,6 +52,24 @@ _DAYS = re.compile(
 )
 _YES = re.compile(r"(?:yes|yeah|yep|correct|right|sure|certainly|absolutely)\b")
 _NO = re.compile(r"(?:no|nope|incorrect|wrong|unfortunately)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What a request asks of the model's sampling.
+
+    Parameters:
+        temperature: of the next token's distribution.
+        seed: for servers that take one.
+    """
+
+    temperature: float
+    seed: int
+
+
+def sampling_of(candidate: int | None) -> Sampling | None:
+    """The sampling of a candidate by its number from 0; None for the first, and for a request that is none."""
+    return Sampling(TEMPERATURES[candidate - 1], seed=candidate) if candidate else None
 
 
 def fault_in(text: str, *, whole: bool, question: str = "") -> str | None:

@@ -73,7 +73,7 @@ class BudgetedLLMService(SpokenLLMService):
         **kwargs: Any,
     ) -> None:
         super().__init__(model="+".join(tier.name for tier in tiers), **kwargs)
-        self._tiers = {tier.name: tier for tier in tiers}
+        self.tiers = {tier.name: tier for tier in tiers}
         self.planner = planner
         self._speaker = Speaker(
             self,
@@ -94,15 +94,7 @@ class BudgetedLLMService(SpokenLLMService):
     @property
     def unseen(self) -> list[LLMService[Any]]:
         """The services of the tiers, which are not part of the pipeline."""
-        return [service for tier in self._tiers.values() for service in tier.services]
-
-    def speed_of(self, tier: str) -> str | None:
-        """The speed "fast" or "standard", which a tier's next request asks for; None for a tier that has only one."""
-        return self._tiers[tier].speed
-
-    def use_speed(self, tier: str, speed: str) -> None:
-        """Ask a tier that has both for the other speed from its next request on."""
-        self._tiers[tier].use_speed(speed)
+        return [service for tier in self.tiers.values() for service in tier.services]
 
     def append_system_instruction(self, instruction: str) -> None:
         """Append to every tier's system instruction."""
@@ -112,14 +104,14 @@ class BudgetedLLMService(SpokenLLMService):
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own
         """Prepare the tiers too."""
         await super().setup(setup)
-        for tier in self._tiers.values():
+        for tier in self.tiers.values():
             await tier.setup(setup, self.push_frame)
 
     async def cleanup(self) -> None:
         """Say nothing more, and cancel what still runs."""
         await self._speaker.fall_silent()
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
-        for tier in self._tiers.values():
+        for tier in self.tiers.values():
             await tier.cleanup()
 
     async def start(self, frame: StartFrame) -> None:
@@ -143,7 +135,7 @@ class BudgetedLLMService(SpokenLLMService):
 
     async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
         """A request outside any turn, answered by the policy's first tier."""
-        return await self._tiers[self.planner.policy.tiers[0]].service.run_inference(context, *args, **kwargs)
+        return await self.tiers[self.planner.policy.tiers[0]].service.run_inference(context, *args, **kwargs)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answer contexts, follow the user's turn, pass everything else on."""
@@ -160,7 +152,7 @@ class BudgetedLLMService(SpokenLLMService):
                 return
             case LLMContextAssistantTurnFrame() if self._context:
                 # The answer has been heard, and is in the conversation.
-                for tier in self._tiers.values():
+                for tier in self.tiers.values():
                     tier.read_ahead(self._context)
             case LLMContextFrame():
                 self._context = frame.context
@@ -199,7 +191,7 @@ class BudgetedLLMService(SpokenLLMService):
 
     async def _tell(self, frame: Frame) -> None:
         """Pass a frame of the call to every tier."""
-        for tier in self._tiers.values():
+        for tier in self.tiers.values():
             await tier.tell(frame)
 
     async def _update_tiers(self, frame: LLMUpdateSettingsFrame) -> None:
@@ -213,7 +205,7 @@ class BudgetedLLMService(SpokenLLMService):
         if not state.follows_tool:
             self._speaker.rounds.begin_turn()
         answer = self._answer = Answer(
-            state, tiers=self._tiers, context=context, speaker=self._speaker, forbidden=self.planner.forbidden
+            state, tiers=self.tiers, context=context, speaker=self._speaker, forbidden=self.planner.forbidden
         )
         if not self._speculation_gate.is_speculating:
             # The end of a turn may overtake the context of its speculative answer.

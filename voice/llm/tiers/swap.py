@@ -62,7 +62,7 @@ class Swap:
             tier=tier,
             tiers=self.tiers,
             policies=self.policies,
-            speed=self._service.speed_of(self.large or self.tiers[0]),
+            speed=self._service.tiers[self.large or self.tiers[0]].speed,
             overridden=self._service.planner.overridden,
         )
 
@@ -92,16 +92,16 @@ class Swap:
         log.info("from the next turn on %s, until now %s", _described(policy), _described(before))
 
     def _use_speed(self, speed: str) -> None:
-        tier = self.large or self.tiers[0]
+        tier = self._service.tiers[self.large or self.tiers[0]]
         if speed not in ("fast", "standard"):
             raise ConfigurationError(f'There is no speed "{speed}"; there is fast and standard.')
-        if self._service.speed_of(tier) is None:
+        if tier.speed is None:
             raise ConfigurationError(
-                f'The tier "{tier}" is not known to have a fast speed; if it has one, give its price in the pipeline: '
-                "speeds = { fast = 2 }."
+                f'The tier "{tier.name}" is not known to have a fast speed; if it has one, give its price in the '
+                "pipeline: speeds = { fast = 2 }."
             )
-        self._service.use_speed(tier, speed)
-        log.info("from the next turn on the tier %s is asked for the %s speed", tier, speed)
+        tier.use_speed(speed)
+        log.info("from the next turn on the tier %s is asked for the %s speed", tier.name, speed)
 
     def _make(self, name: str) -> Policy:
         best_of = self._best_of if name in DRAFTED else None

@@ -42,7 +42,7 @@ async def test_the_answer_and_its_tokens_are_on_record(tmp_path: Path, capfd: py
     async with in_call(service(model), NOT_SIMULATED) as call:
         task, attempt = call.start(LLMContext(ASK))
         await task
-    assert attempt.outcome == "complete"
+    assert attempt.state.outcome == "complete"
     assert said(attempt).strip() == TEXT
     assert attempt.usage is not None
     assert attempt.usage.cache_read_input_tokens
@@ -63,7 +63,7 @@ async def test_a_cancelled_request_leaves_the_model_free_for_the_next_turn(endle
     async with in_call(service(endless, max_tokens=100_000), NOT_SIMULATED) as call:
         task, attempt = call.start(LLMContext(ASK))
         async with asyncio.timeout(20):
-            while attempt.first_token is None:
+            while attempt.state.first_token is None:
                 await asyncio.sleep(0.001)
             task.cancel()
             while not endless._queue.is_idle:
@@ -79,7 +79,7 @@ async def test_a_failure_is_the_attempts_reason(endless: OwnModel, monkeypatch: 
     monkeypatch.setattr(endless._engine, "generate", broken)
     async with in_call(service(endless), NOT_SIMULATED) as call:
         attempt = await call.ask("Hello?")
-    assert (attempt.outcome, attempt.failed) == (
+    assert (attempt.state.outcome, attempt.state.failed) == (
         "failed",
         "scripted:own in this process: llama.cpp failed (no memory).",
     )

@@ -86,7 +86,10 @@ HEARD, UNHEARD, UNSAID = "", "dim", "dim strike"
 
 
 class AnswerLine:
-    """The words of an answer, in the pieces in which the server reports them; false while there are none."""
+    """The words of an answer, in the pieces in which the server reports them; false while there are none.
+
+    Words that have been played are bright, the others dim.
+    """
 
     def __init__(self) -> None:
         self._pieces: dict[object, tuple[str, str]] = {}

@@ -101,7 +101,9 @@ def _in_background(fd: int) -> bool:
 
 @contextlib.contextmanager
 def own_stderr() -> Iterator[None]:
-    """PortAudio and ALSA write there in the middle of what is shown, also from threads; they report errors besides.
+    """Keep what C libraries write on standard error off the screen, while Python's own output still gets there.
+
+    PortAudio and ALSA write in the middle of what is shown, also from threads; they report errors in other ways, too.
 
     Processes that were started before keep their standard error.
     """

@@ -19,7 +19,7 @@ _FRAME_SECONDS = MESSAGE_SAMPLES / RATE
 
 
 class PacingLog:
-    """Notes when each frame was due and when it was sent.
+    """Notes when each frame was due and when it was sent: a call's figures hold only for audio sent in real time.
 
     Args:
         on_card: whether a sound card paces the frames; its clock is followed, so that it need not be exact.

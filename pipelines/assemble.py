@@ -40,7 +40,7 @@ from voice.language.by_language import PHRASES, TURN_WORDS
 from voice.language.turn_words import TurnWords
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.spoken_service import PartRules
+from voice.llm.answer.spoken_service import PartRules, SpeechRules
 from voice.llm.context_window import bound
 from voice.llm.interruption import SettlingAssistantAggregator, mark_interruptions
 from voice.llm.joining import JoiningUserAggregator
@@ -116,20 +116,20 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         user_may_be_starting=lambda: vad.may_be_starting or vad.in_doubt,
         ducked_gain=10 ** (-settings.barge_in.duck_db / 20),
     )
-    answering = models.services(prompt=behaviour.prompt, tools=behaviour.tools)
-    llm = answering[-1]
     watch = engines.headroom.watch
+    stop = _turn_stop(engines, vad, params, watch)
+    rules = SpeechRules(
+        prepares=settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead,
+        is_wanted=stop.speculation.wants,
+        parts=PartRules(settings.call.part_ms / 1000, phrases.go_on, words) if settings.call.part_ms else None,
+    )
+    answering = models.services(prompt=behaviour.prompt, tools=behaviour.tools, rules=rules)
+    llm = answering[-1]
     swap = make_swap(llm, settings.llm, settings.language)
     wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
     tools = [*behaviour.tools, *([swap_tool(swap)] if swap and wants_swap_tool else [])]
     schemas = ToolsSchema(standard_tools=[describe(tool) for tool in tools])
     context = LLMContext(tools=schemas if tools else NOT_GIVEN)
-    stop = _turn_stop(engines, vad, params, watch)
-    for service in answering:
-        service.speaks_ahead = settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead
-        service.wanted = stop.speculation.wants
-        if settings.call.part_ms:
-            service.part_rules = PartRules(settings.call.part_ms / 1000, phrases.go_on, words)
     spoken = SpokenWords(words)
     own_voice = OwnVoiceGate(spoken, language=words)
     strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])

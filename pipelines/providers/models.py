@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from voice.llm.answer.spoken_service import SpokenLLMService
+    from voice.llm.answer.spoken_service import SpeechRules, SpokenLLMService
     from voice.llm.tools import Tool
 
 
@@ -30,10 +30,15 @@ class LanguageModels(Protocol):
             ComponentError: something is missing or broken.
         """
 
-    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[SpokenLLMService, ...]":
+    def services(
+        self, *, prompt: str | None, tools: "Sequence[Tool]", rules: "SpeechRules | None" = None
+    ) -> "tuple[SpokenLLMService, ...]":
         """The pipecat services of one call, in order: each answers a context or passes it on to the next.
 
-        `prompt` None takes the pipeline's.
+        Args:
+            prompt: None takes the pipeline's.
+            tools: those that the models may call.
+            rules: how the call's answers are spoken; None for the usual ones.
         """
 
     def whole_request(self, text: str) -> bool | None:

@@ -9,7 +9,7 @@ from pipelines.table import Table
 from voice.language import Language
 
 if TYPE_CHECKING:
-    from voice.llm.answer.spoken_service import SpokenLLMService
+    from voice.llm.answer.spoken_service import SpeechRules, SpokenLLMService
     from voice.llm.tools import Tool
 
 
@@ -56,15 +56,19 @@ class ResponderModels:
         """Import and compile what the first call would otherwise wait for on the event loop: 0.4 s."""
         await asyncio.to_thread(self._rehearse)
 
-    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[SpokenLLMService, ...]":
+    def services(
+        self, *, prompt: str | None, tools: "Sequence[Tool]", rules: "SpeechRules | None" = None
+    ) -> "tuple[SpokenLLMService, ...]":
         """A call's responder; it follows no prompt."""
-        return (self.service(tools=tools),)
+        return (self.service(tools=tools, rules=rules),)
 
-    def service(self, *, tools: "Sequence[Tool]", numbers: Iterator[int] | None = None) -> "SpokenLLMService":
+    def service(
+        self, *, tools: "Sequence[Tool]", numbers: Iterator[int] | None = None, rules: "SpeechRules | None" = None
+    ) -> "SpokenLLMService":
         """A call's responder; see `ResponderLLMService` for `numbers`."""
         from voice.responder.service import ResponderLLMService
 
-        return ResponderLLMService(tools=tools, numbers=numbers)
+        return ResponderLLMService(tools=tools, numbers=numbers, rules=rules)
 
     def whole_request(self, text: str) -> bool | None:
         """Whether one of its skills takes the whole of it, or would if more words came."""

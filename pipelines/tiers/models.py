@@ -23,7 +23,7 @@ from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 from voice.responder import RESPONDER
 
 if TYPE_CHECKING:
-    from voice.llm.answer.spoken_service import SpokenLLMService
+    from voice.llm.answer.spoken_service import SpeechRules, SpokenLLMService
     from voice.llm.tiers.tier import Tier
     from voice.llm.tools import Tool
 
@@ -94,14 +94,22 @@ class TieredModels:
         # The first call would otherwise wait for more imports.
         self.services(prompt=None, tools=())
 
-    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[SpokenLLMService, ...]":
+    def services(
+        self, *, prompt: str | None, tools: "Sequence[Tool]", rules: "SpeechRules | None" = None
+    ) -> "tuple[SpokenLLMService, ...]":
         """The responder if it is set, and a service over services of its own, one a tier."""
         numbers = itertools.count()
         now = datetime.now().astimezone()
-        answering = self._budgeted(PHRASES[self._language].prompt_at(prompt or self._llm.prompt, now), tools, numbers)
-        return (self._responder.service(tools=tools, numbers=numbers), answering) if self._responder else (answering,)
+        answering = self._budgeted(
+            PHRASES[self._language].prompt_at(prompt or self._llm.prompt, now), tools, numbers, rules
+        )
+        if not self._responder:
+            return (answering,)
+        return self._responder.service(tools=tools, numbers=numbers, rules=rules), answering
 
-    def _budgeted(self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int]) -> "SpokenLLMService":
+    def _budgeted(
+        self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int], rules: "SpeechRules | None"
+    ) -> "SpokenLLMService":
         from voice.llm.answer.service import BudgetedLLMService
         from voice.llm.answer.turn_planner import TurnPlanner
         from voice.llm.tools import is_irreversible
@@ -124,6 +132,7 @@ class TieredModels:
             bridging=self._bridging(next(self._calls)),
             synthesis_p95=self._synthesis_p95,
             tool_rounds=self._llm.tool_rounds,
+            rules=rules,
         )
 
     def whole_request(self, text: str) -> bool | None:

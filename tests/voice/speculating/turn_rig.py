@@ -59,6 +59,7 @@ from voice.frames import (
 )
 from voice.llm.answer.conversation import last_user_text
 from voice.llm.answer.service import BudgetedLLMService
+from voice.llm.answer.spoken_service import SpeechRules
 from voice.llm.joining import JoiningUserAggregator
 from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
@@ -302,12 +303,6 @@ async def calling(
         return "done"
 
     model = Parrot(random.Random(seed), wait)
-    llm = rig.budgeted(
-        [Tier("large", model)],
-        make_policy("single", large="large", fast=None, bridge=False),
-        book=TierStatistics({"large": 0.5}),
-    )
-    llm.speaks_ahead = True
     judge = Judge()
     stop = EndOfTurn(
         vad=Vad(),  # type: ignore[arg-type]
@@ -317,7 +312,12 @@ async def calling(
         early=early,
         reads=reads,
     )
-    llm.wanted = stop.speculation.wants
+    llm = rig.budgeted(
+        [Tier("large", model)],
+        make_policy("single", large="large", fast=None, bridge=False),
+        book=TierStatistics({"large": 0.5}),
+        rules=SpeechRules(prepares=True, is_wanted=stop.speculation.wants),
+    )
     schemas = ToolsSchema(standard_tools=[describe(book)]) if tools else NOT_GIVEN
     context = LLMContext(tools=schemas)
     mouth = Mouth()

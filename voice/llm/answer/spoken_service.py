@@ -44,6 +44,25 @@ class PartRules:
     words: TurnWords
 
 
+def _always(_text: str) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechRules:
+    """How the answers of a call are spoken.
+
+    Parameters:
+        prepares: whether the first clauses of speculative answers are synthesised early.
+        is_wanted: whether a speculative answer to these words is still useful.
+        parts: when a long answer is interrupted by a question; None to speak every answer to its end.
+    """
+
+    prepares: bool = False
+    is_wanted: Callable[[str], bool] = _always
+    parts: PartRules | None = None
+
+
 @dataclass
 class AnswerPartFrame(SystemFrame):
     """The answer under way is part of a longer one.
@@ -68,17 +87,11 @@ class SpokenLLMService(LLMService[Any]):
 
     Args:
         model: its name. pipecat's other settings of a model do not apply.
+        rules: how the call's answers are spoken.
         kwargs: for pipecat's `LLMService`.
     """
 
-    speaks_ahead = False
-    """Whether it prepares first clauses; set per call."""
-    wanted: Callable[[str], bool] = staticmethod(lambda _text: True)
-    """Whether a speculative answer to these words is still useful; set per call."""
-    part_rules: PartRules | None = None
-    """None to speak every answer to its end; set per call."""
-
-    def __init__(self, *, model: str, **kwargs: Any) -> None:
+    def __init__(self, *, model: str, rules: SpeechRules | None = None, **kwargs: Any) -> None:
         settings = LLMSettings(
             model=model,
             system_instruction=None,
@@ -93,6 +106,7 @@ class SpokenLLMService(LLMService[Any]):
             user_turn_completion_config=None,
         )
         super().__init__(settings=settings, **kwargs)
+        self._rules = rules or SpeechRules()
         self._prepares = False
         """Whether the answer's first clause is still to be prepared."""
         self._part: Part | None = None
@@ -109,7 +123,7 @@ class SpokenLLMService(LLMService[Any]):
         The frame that cancels a speculation overtakes the context that starts it when both arrive at once. pipecat then
         finds nothing to cancel, and the end of the turn would release an answer to words that the user never said.
         """
-        return not frame.speculation or self.wanted(last_user_text(frame.context) or "")
+        return not frame.speculation or self._rules.is_wanted(last_user_text(frame.context) or "")
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Follow the call; an interruption discards a speculative answer, and the turn-taking strategy is notified.
@@ -134,7 +148,7 @@ class SpokenLLMService(LLMService[Any]):
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
         """Push a frame, unless it belongs to the rest of a long answer."""
-        rules = self.part_rules
+        rules = self._rules.parts
         if rules is None or self._skip_tts or direction is not FrameDirection.DOWNSTREAM:
             await self._push(frame, direction)
             return
@@ -164,7 +178,7 @@ class SpokenLLMService(LLMService[Any]):
     def _first_clause(self, frame: Frame) -> str | None:
         match frame:
             case LLMFullResponseStartFrame():
-                self._prepares = self.speaks_ahead and self._speculation_gate.is_speculating
+                self._prepares = self._rules.prepares and self._speculation_gate.is_speculating
             case AnswerTextFrame(clauses=(first, *_)) if self._prepares:
                 self._prepares = False
                 return first
@@ -175,7 +189,7 @@ class SpokenLLMService(LLMService[Any]):
 
         A speculative context gets it as a speculative answer, which can be discarded.
         """
-        part, rules = self._part, self.part_rules
+        part, rules = self._part, self._rules.parts
         if rules is None or part is None or not part.can_go_on:
             return False
         heard = (last_assistant_text(frame.context) or "").removesuffix(BROKEN_OFF)

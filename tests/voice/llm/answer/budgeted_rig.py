@@ -21,6 +21,7 @@ from pipecat.workers.runner import WorkerRunner
 from latency.budget import Budget
 from voice.frames import HoldPhraseFrame, RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
+from voice.llm.answer.spoken_service import SpeechRules
 from voice.llm.answer.turn_planner import TurnPlanner
 from voice.llm.policy.make import make_policy
 from voice.llm.policy.policies import Policy
@@ -239,10 +240,16 @@ class Call:
 
 
 def budgeted(
-    tiers: Sequence[Tier], policy: Policy, *, book: TierStatistics, budget: Budget | None = None, **planning: Any
+    tiers: Sequence[Tier],
+    policy: Policy,
+    *,
+    book: TierStatistics,
+    budget: Budget | None = None,
+    rules: SpeechRules | None = None,
+    **planning: Any,
 ) -> BudgetedLLMService:
     planner = TurnPlanner([tier.name for tier in tiers], policy, book=book, **planning)
-    return BudgetedLLMService(tiers, planner, budget=budget)
+    return BudgetedLLMService(tiers, planner, budget=budget, rules=rules)
 
 
 def make_call(
@@ -254,13 +261,14 @@ def make_call(
     p95: float = 0.15,
     irreversible: Sequence[str] = (),
     spending: Spending | None = None,
+    rules: SpeechRules | None = None,
 ) -> Call:
     tiers = [Tier("large", chat(large))] + ([Tier("fast", chat(fast))] if fast else [])
     book = TierStatistics({"large": 1.0, "fast": p95})
     made = make_policy(policy, large="large", fast="fast" if fast else None) if isinstance(policy, str) else policy
     service = budgeted(
         tiers, made, book=book, budget=Budget.with_llm(budget), irreversible=irreversible, large="large",
-        spending=spending,
+        spending=spending, rules=rules,
     )  # fmt: skip
     call = Call(service, book, tiers)
 

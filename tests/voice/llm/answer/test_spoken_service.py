@@ -16,7 +16,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.language.english.phrases import ENGLISH
 from voice.language.english.turns import ENGLISH as WORDS
-from voice.llm.answer.spoken_service import AnswerPartFrame, PartRules
+from voice.llm.answer.spoken_service import AnswerPartFrame, PartRules, SpeechRules
 from voice.llm.interruption import BROKEN_OFF
 
 PARTS = ["We open at nine. We close at eight.", "We sell many bicycles. We mend them, too."]
@@ -25,9 +25,8 @@ QUESTION = ENGLISH.go_on
 
 
 def made(large: rig.Server) -> rig.Call:
-    call = rig.make_call("single", large, budget=rig.PATIENT)
-    call.service.part_rules = PartRules(2.5, QUESTION, WORDS)
-    return call
+    rules = SpeechRules(parts=PartRules(2.5, QUESTION, WORDS))
+    return rig.make_call("single", large, budget=rig.PATIENT, rules=rules)
 
 
 def after(heard: str, text: str, *, speculation: bool = False) -> LLMContextFrame:

@@ -6,6 +6,7 @@ import importlib
 from latency.command_line import INTERRUPTED, Parser, count, one_of, seed
 from pipelines.commands.options import add_command, add_pipeline_options, duration, port, seconds
 from pipelines.process import leave, loading_code
+from voice.server.limits import DRAIN_WITHIN, IDLE, LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_WITHIN
 
 SIMULATOR = "pipelines.lab.simulator.command"
 """The module of `voice simulate`: a part of the lab, which is loaded only when the command runs."""
@@ -21,36 +22,43 @@ def _add_serve(top: Parser) -> None:
     serve = add_command(top, "serve", _serve, "serve calls on a WebSocket")
     serve.add_argument("--host", default="127.0.0.1", help="address of this machine to listen on (127.0.0.1)")
     serve.add_argument("--port", type=port, default=8765, help="0 takes a free one (8765)")
-    serve.add_argument("--calls", type=count, default=32, metavar="N", help="the most calls at once (32)")
+    serve.add_argument(
+        "--calls", type=count, default=MOST_CALLS, metavar="N", help=f"the most calls at once ({MOST_CALLS})"
+    )
     serve.add_argument(
         "--calls-from-one",
         type=count,
         metavar="N",
-        help="the most calls at once from one other machine (8; any number behind a proxy)",
+        help=f"the most calls at once from one other machine ({MOST_FROM_ONE}; any number behind a proxy)",
     )
     serve.add_argument(
-        "--longest-call", type=seconds, default=60.0, metavar="MIN", help="minutes after which a call is closed (60)"
+        "--longest-call",
+        type=seconds,
+        default=LONGEST_CALL / 60,
+        metavar="MIN",
+        help=f"minutes after which a call is closed ({LONGEST_CALL / 60:g})",
     )
     serve.add_argument(
         "--idle",
         type=duration,
-        default=60.0,
+        default=IDLE,
         metavar="S",
-        help="close a call whose client sends nothing; 0 never (60)",
+        help=f"close a call whose client sends nothing; 0 never ({IDLE:g})",
     )
     serve.add_argument(
         "--drain",
         type=seconds,
-        default=30.0,
+        default=DRAIN_WITHIN,
         metavar="S",
-        help="seconds that calls may take to end after SIGTERM (30)",
+        help=f"seconds that calls may take to end after SIGTERM ({DRAIN_WITHIN:g})",
     )
     serve.add_argument(
         "--resume",
         type=duration,
-        default=30.0,
+        default=RESUME_WITHIN,
         metavar="S",
-        help="seconds for which a call waits for a client whose connection broke; 0 ends it at once (30)",
+        help="seconds for which a call waits for a client whose connection broke; 0 ends it at once "
+        f"({RESUME_WITHIN:g})",
     )
     serve.add_argument(
         "--allow-origin",

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 from voice.environment import read_key
 from voice.errors import ConfigurationError
 from voice.server.authentication import SHORTEST_TOKEN, Access, is_local
-from voice.server.calls import LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_WITHIN
-from voice.server.closing import IDLE
+from voice.server.limits import DRAIN_WITHIN, IDLE, LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_WITHIN
 from voice.wire.endpoint import TOKEN_VARIABLE
 
 MOST_PORT = 65_535
@@ -35,7 +34,7 @@ class Address:
     """Seconds after which a call is closed."""
     idle: float = IDLE
     """Seconds without a message from the client after which a call is closed; 0 never closes it."""
-    drain: float = 30.0
+    drain: float = DRAIN_WITHIN
     """Seconds that the calls under way may take after SIGTERM."""
     resume: float = RESUME_WITHIN
     """Seconds for which a call waits for a client whose connection broke; 0 ends it at once."""

@@ -120,7 +120,7 @@ class Answer:
         self.start = BargeInStart(
             vad=self.vad,
             voice=self.voice,
-            rules=Rules(),
+            rules=Rules(decide=0.65, short=0.5, hold=2.0),
             far=0,
             set_aside=lambda: None,
             whole_request=lambda text: True if is_whole_request(text) else False if is_beginning(text) else None,

@@ -70,6 +70,8 @@ class TurnWords:
     """What asks the agent to go on, beside a yes."""
     polite: tuple[str, ...]
     """What may follow it."""
+    thanks: str
+    """A regular expression of thanks."""
     farewell: str
     """A regular expression of farewells."""
     around_farewell: str

@@ -15,8 +15,9 @@ from pipecat.workers.runner import WorkerRunner
 from voice.errors import VoiceError
 from voice.server.admission import AdmissionRefusal, Headroom
 from voice.server.authentication import is_local_address
-from voice.server.closing import IDLE, end_when_idle, shortened
+from voice.server.closing import end_when_idle, shortened
 from voice.server.garbage_collection import RELEASE_AFTER, GarbageCollection
+from voice.server.limits import IDLE, LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_WITHIN
 from voice.server.metrics import ServerMetrics
 from voice.server.resumption import ResumableSocket
 from voice.server.transport import Caller, CallTransport
@@ -28,16 +29,8 @@ from voice.wire.endpoint import (
 )
 from voice.wire.resumption import GONE, RESUME_PARAMETER
 
-MOST_CALLS = 32
-"""Calls that a server takes at once, unless it is set: more than two cores can answer in time."""
 MOST_BEGINNING = 16
 """Calls that may wait to begin; each takes 40 ms of the event loop."""
-MOST_FROM_ONE = 8
-"""Calls that a server takes at once from one other machine, unless it is set."""
-LONGEST_CALL = 3600.0
-"""Seconds after which a call is closed, unless it is set."""
-RESUME_WITHIN = 30.0
-"""Seconds for which a call waits for a client whose connection broke, unless it is set."""
 NO_SUCH_CALL = "There is no such call to take up again: it has ended, waited too long, or lost too much; call anew."
 BEGIN_EVERY = 0.1
 """Seconds between two beginnings at least, which leaves most of the event loop to the calls under way."""

@@ -15,8 +15,6 @@ CLOSE_WITHIN = 1.0
 """Seconds that a client may take to answer the closing handshake; the end of a call does not wait for it."""
 STOPPED = 1012
 """Code with which a server that is stopped closes its connections, uvicorn's."""
-IDLE = 60.0
-"""Seconds without a message from the client after which its call is closed, unless it is set."""
 
 FAILED = "the call cannot go on: the server failed, and its log says why"
 

@@ -1,7 +1,6 @@
-"""The limits of what clients may do: sizes, rates and times, and the bucket that keeps count of a rate. Pure.
+"""The limits of what clients may do: calls, sizes, rates and times, and the bucket that keeps count of a rate. Pure.
 
-What a client sends is bounded before it is parsed. How many calls there may be, and for how long, is said in
-`voice.server.calls`.
+What a client sends is bounded before it is parsed.
 """
 
 import resource
@@ -16,6 +15,18 @@ class Rate(NamedTuple):
     at_once: int
 
 
+MOST_CALLS = 32
+"""Calls that a server takes at once, unless it is set: more than two cores can answer in time."""
+MOST_FROM_ONE = 8
+"""Calls that a server takes at once from one other machine, unless it is set."""
+LONGEST_CALL = 3600.0
+"""Seconds after which a call is closed, unless it is set."""
+RESUME_WITHIN = 30.0
+"""Seconds for which a call waits for a client whose connection broke, unless it is set."""
+IDLE = 60.0
+"""Seconds without a message from the client after which a call is closed, unless it is set."""
+DRAIN_WITHIN = 30.0
+"""Seconds that the calls under way may take after SIGTERM, unless it is set."""
 REQUEST_WITHIN = 10.0
 """Seconds from connecting to a whole request."""
 LARGEST_HEAD = 16 << 10

@@ -324,7 +324,7 @@ async def calling(
     by_its_words = BargeInStart(
         vad=Vad(),  # type: ignore[arg-type]
         voice=mouth,
-        rules=Rules(),
+        rules=Rules(decide=0.65, short=0.5, hold=2.0),
         far=0,
         set_aside=stop.set_aside,
         awaits_answer=lambda: stop.awaits_answer,

@@ -58,6 +58,7 @@ ENGLISH = TurnWords(
         "mm hm", "mm", "mhm", "uh huh", "yes please", "just go on", "go for it", "by all means", "i'd like that",
     ),
     polite=("please", "thanks", "thank you"),
+    thanks=r"thanks|thank you|thank you (?:very|so) much|thanks a lot|many thanks",
     farewell=(
         r"good ?bye|bye|bye bye|see you|see you (?:later|soon|tomorrow|around)|talk to you (?:later|soon|tomorrow)|"
         r"speak to you (?:later|soon)|until next time|take care|good night|hang up|"

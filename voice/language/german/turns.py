@@ -71,6 +71,7 @@ GERMAN = TurnWords(
         "sprechen sie weiter", "rede weiter", "mehr", "den rest", "nur zu", "ich höre", "tu das", "mhm", "hm", "mm",
     ),
     polite=("bitte", "danke", "danke schön", "ruhig", "gerne", "gern"),
+    thanks=r"danke|danke (?:schön|sehr)|dankeschön|(?:vielen|herzlichen|besten) dank",
     farewell=(
         r"tschüs{1,2}|tschau|ciao|(?:auf )?wieder(?:hören|sehen|schauen)|bis (?:dann|bald|später|morgen|gleich)|"
         r"bis zum nächsten mal|mach's gut|machs gut|machen sie's gut|gute nacht|leg(?:en sie)? auf|"

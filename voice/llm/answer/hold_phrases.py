@@ -18,6 +18,10 @@ HOLD_GUARD = 0.02
 """Seconds before the deadline at which waiting for an answer ends, since the event loop may run late."""
 DELAY_AFTER = 2.45
 """Seconds from the commit to the sentence that admits a delay, so that it is said by 2.5 s."""
+PHRASE_LASTS = 1.0
+"""Seconds that a hold phrase and the pause after it last: an answer that is expected sooner is awaited in silence."""
+LONGEST_SILENCE = 0.8
+"""Seconds after the deadline at which a phrase is said even if an answer is expected at any moment."""
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""
 MOST_WORDS = 9
@@ -62,18 +66,27 @@ def check_phrase(phrase: str, language: Language = "en") -> str:
     return text
 
 
-def due_phrase(now: float, *, commit: float, hold_at: float, said: int) -> PhraseKind | None:
+def due_phrase(
+    now: float, *, commit: float, hold_at: float, said: int, expected: float | None = None
+) -> PhraseKind | None:
     """The phrase that is due in the wait for an answer: one at the deadline, and one when that takes unusually long.
+
+    A phrase that the answer would have to wait for makes the turn longer. So none is said if the answer is expected
+    before the phrase would be over.
 
     Args:
         now: seconds, as all instants.
         commit: when the user's turn was committed.
         hold_at: `HOLD_GUARD` before the deadline of the answer's first clause.
         said: how many phrases were said since the commit.
+        expected: when the answer's first clause is expected; None if that is unknown.
     """
     if now >= commit + DELAY_AFTER:
         return "delay" if said < 2 else None
-    return "hold" if now >= hold_at and said < 1 else None
+    if now < hold_at or said:
+        return None
+    helps = expected is None or expected - now >= PHRASE_LASTS or now >= hold_at + LONGEST_SILENCE
+    return "hold" if helps else None
 
 
 class HoldPhrases:

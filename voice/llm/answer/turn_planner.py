@@ -10,6 +10,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from latency.record.requests import Cap
 from voice.errors import ConfigurationError
 from voice.language import Language
+from voice.language.by_language import TURN_WORDS
 from voice.llm.answer.answer_state import AnswerState
 from voice.llm.answer.conversation import follows_tool, last_assistant_text, last_user_text
 from voice.llm.policy.plan import Plan
@@ -17,6 +18,7 @@ from voice.llm.policy.policies import Policy, within_rate_limits
 from voice.llm.policy.situation import ANY_TURN, Route, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.spending import Spending
+from voice.turns.words.short_replies import is_courtesy
 
 
 class TurnPlanner:
@@ -115,6 +117,8 @@ class TurnPlanner:
             )
             self._cap = self.spending.reached() if self.spending else None
         plan = self._plan(time.monotonic())
+        if not after_tool and is_courtesy(self.words or "", TURN_WORDS[self._language]):
+            plan = replace(plan, bridge=False)
         if after_tool or not spoken or self._language != "en":
             # An opening is the beginning of a turn's answer, and is heard. What one may say is known for English only.
             plan = replace(plan, opener=None)

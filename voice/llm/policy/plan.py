@@ -12,12 +12,13 @@ With a verifier, an answer of another tier is a draft: once it is whole the veri
 sentences after the first wait for the verdict until the first has been played.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from voice.llm.answer.hold_phrases import DELAY_AFTER, HOLD_GUARD, due_phrase
+from voice.llm.answer.hold_phrases import DELAY_AFTER, HOLD_GUARD, LONGEST_SILENCE, due_phrase
 from voice.llm.policy.situation import Decision, RequestState, Situation, Start
+from voice.llm.policy.tier_statistics import Wait, foreseen
 
 ANSWER_PATIENCE = 8.0
 """Seconds after the commit at which waiting for an answer ends."""
@@ -64,6 +65,8 @@ class Plan:
     """Whether filler phrases are said while no answer is ready."""
     leads: Mapping[str, float] = field(default_factory=dict)
     """How long before an instant each tier is to be asked, seconds; see `TierStatistics.lead`."""
+    waits: Mapping[str, Sequence[Wait]] = field(default_factory=dict)
+    """How long each tier's recent requests took, where enough are known; see `foreseen`."""
     opener: str | None = None
     """The tier that words an opening when the first tier is expected to be late; None for no opening."""
     usual: float | None = None
@@ -169,10 +172,21 @@ class Plan:
         if s.now >= s.commit + ANSWER_PATIENCE or not (running or ready or starts or opens):
             return Decision(give_up=True, cancel=_others(s, None))
         wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + ANSWER_PATIENCE, opens_at]
-        say = due_phrase(s.now, commit=s.commit, hold_at=hold_at, said=s.held) if self.bridge else None
+        say = None
         if self.bridge:
-            wakes.append(s.commit + DELAY_AFTER)
+            expected = self._expected_at(s, running)
+            say = due_phrase(s.now, commit=s.commit, hold_at=hold_at, said=s.held, expected=expected)
+            wakes += [expected, hold_at + LONGEST_SILENCE, s.commit + DELAY_AFTER]
         return Decision(start=starts, cancel=cancel, say=say, wake_at=_next(s.now, *wakes))
+
+    def _expected_at(self, s: Situation, running: Sequence[RequestState]) -> float | None:
+        """When the first of the running requests should have a clause, by its tier's statistics; None if unknown."""
+        instants = []
+        for one in running:
+            wait = foreseen(self.waits.get(one.tier, ()), s.now - one.request)
+            if wait is not None:
+                instants.append(one.request + wait)
+        return min(instants, default=None)
 
     def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:
         """Requests that are due; `idle` says that no answer is being made or is ready."""

@@ -73,7 +73,14 @@ class Single:
     def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier."""
         reason = "no other tier is asked"
-        return Plan(policy=self.name, reason=reason, first=self.tiers, bridge=self.bridge, leads=book.leads())
+        return Plan(
+            policy=self.name,
+            reason=reason,
+            first=self.tiers,
+            bridge=self.bridge,
+            leads=book.leads(),
+            waits=book.waits(),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +134,7 @@ class TwoTierPolicy:
             fast=self.fast,
             bridge=self.bridge,
             leads=book.leads(),
+            waits=book.waits(),
         )
 
     def fast_first(self, book: TierStatistics, reason: str) -> Plan:

@@ -23,6 +23,10 @@ TAIL_FACTOR = 1.15
 """How much a hundred requests underestimate the tail of the next hundred. Asking early costs less than a miss."""
 DOWN_FOR = 30.0
 """Seconds for which a tier is not asked after it refused to serve (a rejected key)."""
+ENOUGH_TO_FORESEE = 5
+"""Requests from which on the statistics say when a request that is under way will have its first clause."""
+CLOCK_STEP = 0.001
+"""Seconds; shorter differences between waits say nothing."""
 _Z = 1.645
 _SECONDS, _REACHED = attrgetter("seconds"), attrgetter("reached")
 
@@ -50,6 +54,18 @@ def quantile(waits: Sequence[Wait], share: float) -> float | None:
             if surviving <= 1 - share + 1e-9:
                 return wait.seconds
     return ordered[-1].seconds if ordered else None
+
+
+def foreseen(waits: Sequence[Wait], elapsed: float) -> float | None:
+    """Seconds from a request to its first clause, if it has none after `elapsed` seconds; None when that is unknown.
+
+    It is the median of the earlier requests that took longer. It is unknown if there are less than two of these, or if
+    most of them were cancelled before a clause.
+    """
+    longer = [wait for wait in waits if wait.seconds > elapsed + CLOCK_STEP]
+    if len(longer) < 2 or 2 * sum(wait.reached for wait in longer) < len(longer):
+        return None
+    return quantile(longer, 0.5)
 
 
 class TokenBucket:
@@ -190,6 +206,10 @@ class TierStatistics:
 
     def _p99(self, tier: str) -> float:
         return self.quantile(tier, 0.99) or 0.0
+
+    def waits(self) -> dict[str, tuple[Wait, ...]]:
+        """The recent requests to each tier that has had `ENOUGH_TO_FORESEE`; see `foreseen`."""
+        return {tier: tuple(waits) for tier, waits in self._waits.items() if len(waits) >= ENOUGH_TO_FORESEE}
 
     def leads(self) -> dict[str, float]:
         """`lead` of every tier."""

@@ -65,11 +65,11 @@ class Action(Enum):
 class Rules:
     """When speech stops an answer; seconds."""
 
-    decide: float = 0.65
+    decide: float
     """How long speech goes on before words of any kind stop the answer."""
-    short: float = 0.5
+    short: float
     """Shorter speech stops the answer only by words that ask for it."""
-    hold: float = 2.0
+    hold: float
     """How long a silenced answer waits for words."""
 
 

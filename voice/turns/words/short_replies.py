@@ -75,3 +75,20 @@ def _going_on(language: TurnWords) -> re.Pattern[str]:
     wanted = alternatives((*language.lead_ins["yes"], *language.go_on))
     around = alternatives((*language.lead_ins["joint"], *language.polite))
     return re.compile(rf"(?:(?:{around}) )*(?:{wanted})(?: (?:{wanted}|{alternatives(language.polite)}))*")
+
+
+def is_courtesy(text: str, language: TurnWords = ENGLISH) -> bool:
+    """Whether `text` only thanks or says goodbye ("great, thank you"), so that nothing needs to be worked on."""
+    words = words_of(text)
+    return _courtesy(language).fullmatch(words) is not None and _kind(language).search(words) is not None
+
+
+@cache
+def _courtesy(language: TurnWords) -> re.Pattern[str]:
+    phrase = f"{language.thanks}|{language.farewell}|{language.around_farewell}"
+    return re.compile(rf"(?:{phrase})(?: (?:{phrase}))*")
+
+
+@cache
+def _kind(language: TurnWords) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\S)(?:{language.thanks}|{language.farewell})(?!\S)")

@@ -37,6 +37,7 @@ class At:
         return Plan(
             policy=self.name, reason="", first=("large",), rescue=self.rescue, rescue_delay=self.seconds,
             leads=book.leads(),
+            waits=book.waits(),
         )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pytest
 from latency.budget import Budget, Commit, Deadline
 from tests.voice.llm.policy.policy_play import CLAUSE_LASTS, COMMIT, Script, play
 from voice.errors import ConfigurationError
+from voice.llm.answer.hold_phrases import LONGEST_SILENCE
 from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.policies import Adaptive, Fallback, Hedged, Policy, Race, Single
 from voice.llm.policy.situation import Decision, RequestState, Situation
@@ -168,6 +169,46 @@ def test_a_spent_budget_is_bridged_once_before_the_delay_is_admitted() -> None:
     assert played.said[0][1] == pytest.approx(HOLD_AT)
     assert 2.4 < played.said[1][1] <= 2.5
     assert played.spoken == [("large", 4.0)]
+
+
+def having_taken(*waits: float, reached: bool = True) -> TierStatistics:
+    """The statistics of a large tier whose recent requests took so long."""
+    found = book()
+    for wait in waits:
+        found.observe("large", wait, reached=reached)
+    return found
+
+
+def test_no_phrase_is_said_that_would_delay_an_answer_which_is_expected_soon() -> None:
+    played = play(SINGLE.plan(having_taken(0.5, 0.6, 0.9, 1.0, 1.1)), {"large": LARGE_LATE})
+    assert played.said == []
+    assert played.spoken == [("large", pytest.approx(0.9))]
+
+
+def test_a_phrase_is_said_at_the_deadline_if_the_answer_is_expected_late() -> None:
+    played = play(SINGLE.plan(having_taken(0.2, 0.3, 1.6, 1.8, 2.0)), {"large": LARGE_LATE})
+    assert played.said == [("hold", pytest.approx(HOLD_AT))]
+
+
+def test_a_phrase_is_said_once_an_expected_answer_is_later_than_nearly_all_before() -> None:
+    played = play(SINGLE.plan(having_taken(0.5, 0.6, 0.6, 0.7, 0.8)), {"large": Script((2.0,), end=2.2)})
+    assert [kind for kind, _ in played.said] == ["hold"]
+    assert played.said[0][1] == pytest.approx(0.7)
+
+
+def test_silence_after_the_deadline_is_bounded_however_soon_an_answer_is_expected() -> None:
+    played = play(SINGLE.plan(having_taken(*(0.1 * step for step in range(1, 40)))), {"large": SILENT})
+    kind, at = played.said[0]
+    assert kind == "hold"
+    assert at <= HOLD_AT + LONGEST_SILENCE + 1e-6
+
+
+@pytest.mark.parametrize("statistics", [book(), having_taken(0.5, 0.5, 0.5), having_taken(*[0.8] * 9, reached=False)])
+def test_without_enough_requests_that_reached_a_clause_a_phrase_is_said_at_the_deadline(
+    statistics: TierStatistics,
+) -> None:
+    played = play(SINGLE.plan(statistics), {"large": LARGE_LATE})
+    assert played.said == [("hold", pytest.approx(HOLD_AT))]
 
 
 def test_bridging_can_be_switched_off() -> None:

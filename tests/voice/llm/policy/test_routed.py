@@ -124,7 +124,8 @@ def test_an_answer_that_is_usually_in_time_needs_no_opening() -> None:
 def test_a_late_opening_is_not_waited_for() -> None:
     played = play(RELAY.plan(known(0.9)), {"large": LARGE_LATE, "fast": SILENT})
     assert played.starts == [("fast", 0.0), ("large", pytest.approx(0.23))]
-    assert [kind for kind, _ in played.said] == ["hold"]
+    # The answer is expected sooner than a phrase would be over.
+    assert played.said == []
     assert played.followed == []
     assert ("fast", pytest.approx(0.23)) in played.cancelled
 

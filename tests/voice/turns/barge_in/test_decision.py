@@ -1,7 +1,7 @@
 """What becomes of an answer that is spoken over, by reports at given times."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -11,13 +11,16 @@ from voice.turns.barge_in.meaning import Meaning, meaning_of
 Report = tuple[float, str] | tuple[float, str, str]
 
 
+RULES = Rules(decide=0.65, short=0.5, hold=2.0)
+
+
 @dataclass
 class Told:
     """An overlap that is told of reports, and ticks every 20 ms between them; seconds count from the onset."""
 
     far: bool = False
     meaning: Callable[[str, bool], Meaning] = lambda text, final: meaning_of(text, final=final)
-    rules: Rules = field(default_factory=Rules)
+    rules: Rules = RULES
     actions: list[tuple[float, Action]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -154,7 +157,7 @@ def test_speech_without_words_silences_and_stops_when_words_come() -> None:
 
 
 def test_a_silenced_answer_does_not_wait_for_ever() -> None:
-    told = Told(rules=Rules(hold=1.0))
+    told = Told(rules=replace(RULES, hold=1.0))
     assert told.hear(*DUCKED, until=4) == [Action.DUCK, Action.SILENCE, Action.RESUME]
     assert told.decided == pytest.approx(0.65 + HOLDS * 1.0, abs=0.05)
     assert told.because == "no_words"

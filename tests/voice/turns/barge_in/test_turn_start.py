@@ -62,7 +62,7 @@ class Call:
         self.start = BargeInStart(
             vad=self.vad,  # type: ignore[arg-type]
             voice=self.voice,
-            rules=Rules(),
+            rules=Rules(decide=0.65, short=0.5, hold=2.0),
             far=15,
             set_aside=self.aside,
             is_own=lambda words: words in self.own,

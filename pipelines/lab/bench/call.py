@@ -21,7 +21,7 @@ from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
 
 REPLY_WAIT = 6.0
-"""Seconds a caller waits for an answer; a stock bot's slowest answers take more than 4."""
+"""Seconds that a caller waits for an answer; a stock bot's slowest answers take more than 4."""
 LOOK_EVERY = 0.5
 """Seconds between two readings of a server's memory; each of several callers at once reads it less often."""
 
@@ -113,7 +113,7 @@ async def observe(server: Server, fixture: Fixture, journal: Journal, *, at_once
 
 
 class TurnEnds(CallListener):
-    """Notes when the agent reports the end of the user's turn, in seconds of the recording."""
+    """Records when the agent reports the end of the user's turn, in seconds of the recording."""
 
     def __init__(self, line: PacedLine) -> None:
         self.at: list[float] = []

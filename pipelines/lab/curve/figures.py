@@ -53,7 +53,7 @@ class InForce:
 
     point: Point
     share: Estimate
-    """Of pauses cut off. If none was, the interval ends at the share of which chance would show none in 2.5 % of all
+    """Of pauses cut off. If none was, the interval ends at the share that would leave no pause cut off in 2.5 % of all
     cases (binomial)."""
     mean: Estimate
     p95: Estimate

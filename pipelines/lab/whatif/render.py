@@ -11,7 +11,7 @@ from pipelines.lab.whatif.row import Row
 
 INDENT = 2
 LONG_NAME = 13
-"""Characters of a tier's name; one that has more stands above its figures."""
+"""The most characters of a tier's name; a longer name stands above its figures."""
 Line = tuple[str, list[str]]
 """A row's name and its figures."""
 

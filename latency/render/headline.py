@@ -31,7 +31,7 @@ def headline(report: Report) -> Iterator[Line]:
     yield f"Turn latency{refused}  {_turn_latency(report)}", "bold"
     if report.llm.phrases and report.has_latencies:
         answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
-        yield f"{answer} (phrases are no answer)", "bold"
+        yield f"{answer} (without phrases)", "bold"
     # The turns that no latency shows, and those whose latency is too good.
     unanswered = sum(turns.unanswered.values()) - turns.lost
     if unanswered:

@@ -52,7 +52,7 @@ class PrometheusMetrics:
         self._refused = Counter("voice_calls_refused", "Calls that were not taken", ["reason"], registry=registry)
         self._latency = Histogram(
             "voice_turn_latency_seconds",
-            "From the end of speech, as the voice detector heard it, to the first audio sent",
+            "From the end of speech, by the voice detector, to the first audio sent",
             buckets=TURN_LATENCY,
             registry=registry,
         )
@@ -62,7 +62,7 @@ class PrometheusMetrics:
         self._rescues = Counter("voice_llm_rescues", "Turns that another tier answered in time", registry=registry)
         self._tokens = Counter("voice_llm_tokens", "Tokens of all requests", ["tier", "kind"], registry=registry)
         self._cost = Counter("voice_llm_cost_usd", "Cost of the requests with a known price", registry=registry)
-        self._missed = Counter("voice_observations_missed", "Events that an observer could not take", registry=registry)
+        self._missed = Counter("voice_observations_missed", "Events that made an observer fail", registry=registry)
         self._waits = Histogram(
             "voice_queue_wait_seconds",
             "Waits for an engine that calls share",

@@ -18,11 +18,11 @@ HEADER = 44
 
 
 class RecordingError(ValueError):
-    """A file that is no recording of a run; the message names it."""
+    """A file that is not a recording of a run; the message names it."""
 
 
 class RecordedTime(NamedTuple):
-    """The seconds of a recording that exist, and the seconds that its header promises."""
+    """The existing seconds of a recording, and the seconds in its header."""
 
     there: float
     whole: float

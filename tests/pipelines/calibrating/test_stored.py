@@ -118,5 +118,5 @@ def test_a_folder_that_cannot_be_written_is_named_and_is_no_failure(tmp_path: Pa
     said: list[str] = []
     save(calibration, tmp_path / "file" / "cache", say=said.append)
     (line,) = said
-    assert "cannot be kept" in line
+    assert "cannot be written" in line
     assert line.endswith("so nothing will use it.")

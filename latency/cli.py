@@ -68,7 +68,7 @@ def _run(argv: Sequence[str]) -> int:
         parser.parse_args(leading)
         parser.print_help(sys.stderr)
         return USAGE
-    # Move options before the command behind it.
+    # An option before the command counts as one of the command's.
     name, arguments = rest[0], [*leading, *rest[1:]]
     if name != "report" and name not in BUILT_IN:
         if name not in (commands := _commands()):

@@ -39,7 +39,7 @@ AUDIBLE_DB = -45.0
 QUIETEST_AUDIBLE_DB = -75.0
 BELOW_SPEAKING_LEVEL_DB = 28.0
 ABOVE_NOISE_DB = 10.0
-"""How far above its own level steady noise never rises by chance."""
+"""Decibels above its own level that steady noise never reaches by chance."""
 CLOSURE = 0.1
 """Seconds of silence allowed between a consonant and the voice that it belongs to."""
 UTTERANCE_PAUSE = 0.3

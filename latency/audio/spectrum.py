@@ -36,7 +36,7 @@ SOFT_SPEECH_REACH = 60
 RUMBLE = 60.0
 """Hz; hum and wind are below."""
 WEAKEST_DB = -6.0
-"""Power relative to the noise below which a spectrum is silence between noise."""
+"""Power relative to the noise; weaker sound is silence, not that noise."""
 _CHUNK = 20000
 _Powers = npt.NDArray[np.float64]
 _Choice = npt.NDArray[np.bool_]

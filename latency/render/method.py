@@ -1,4 +1,4 @@
-"""How a run's figures were measured: pacing, host, stalls, versions and the method."""
+"""The measurement of a run's figures: pacing, host, stalls, versions and the method."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -83,7 +83,7 @@ class Llm:
     bridged_answer_ms: SpreadWithMax
     """The time from the deadline to the answer's text in bridged turns."""
     deadlines: dict[str, int]
-    """Judged turns by the limit behind the deadline: the LLM's share ("llm"), the turn's total ("turn"), a tier ("floor")."""
+    """Judged turns by the limit of the deadline: the LLM's share ("llm"), turn total ("turn") or tier ("floor")."""
     charged: dict[str, int]
     """Judged turns whose deadline is a floor, by the stage that overspent."""
     phrases: dict[str, int]

@@ -18,7 +18,7 @@ from latency.record.json_form import visible
 FINE, FAILED, USAGE, NO_DATA, MISSING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit statuses: fine, a check failed, bad usage or configuration, no data, a component is missing, Ctrl-C."""
 RUNS = Path("runs")
-"""Where `voice` puts its run folders, and where `latency` looks for the newest one."""
+"""The folder for the run folders of `voice`, in which `latency` looks for the newest one."""
 WIDTH = 80
 """Columns that help and listings fit into, however wide the terminal is."""
 
@@ -168,7 +168,7 @@ def folded(text: str, *, first: str = "", indent: int = 0) -> str:
 
 
 def columns() -> int:
-    """How many columns a line may take: those of the terminal, at most 80."""
+    """The columns of a line: those of the terminal, at most 80."""
     return min(WIDTH, shutil.get_terminal_size().columns)
 
 

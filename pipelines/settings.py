@@ -37,7 +37,7 @@ STAGE_EXAMPLES = {
     "asr": '; add a table such as [asr] with engine = "sphinx"',
     "llm": '; add a table such as [llm] with provider = "responder"',
 }
-"""What to add for a required stage that a file lacks."""
+"""The advice for a required stage that a file lacks."""
 
 
 class Vad(Table):

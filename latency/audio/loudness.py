@@ -18,7 +18,7 @@ Ranges = npt.NDArray[np.intp]
 WINDOW, SUSTAINED = 5, 3
 """Frames in a window, and how many of them must be loud for a sound to count."""
 DIGITAL_SILENCE = 2 / 32768
-"""Amplitude up to which a sample is silence; resampling and rounding leave no more."""
+"""Largest amplitude of silence; resampling and rounding leave no more."""
 TENTH = 10
 """Frames in a tenth of a second."""
 ACTIVE_DB = 20.0

@@ -48,13 +48,13 @@ class Callers:
     wordless: int = 0
     """Turns whose words are unknown, so that a scripted recogniser hears a placeholder."""
     at_once: int = 1
-    """How many callers speak at the same time, each all the turns."""
+    """The number of callers at the same time; each speaks all the turns."""
     fitted_turns: tuple[tuple[str, int], ...] = ()
     """The turns that speakers of the fit speak, each by its scenario and number."""
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> "Callers":
-        """From the benchmark's index."""
+        """Read it from the benchmark's index."""
         names = {key: tuple(entry[key]) for key in ("speakers", "fitted")}
         turns = tuple((scenario, number) for scenario, number in entry.get("fitted_turns", ()))
         return cls(**{**entry, **names, "fitted_turns": turns})
@@ -64,7 +64,7 @@ SCHEMA = 2
 OURS = "ours"
 """Our agent with default settings."""
 INDEX, CALLS = "bench.json", "calls.jsonl"
-"""The index in a benchmark's folder, and in a run's folder what was observed of each call from outside."""
+"""The index in a benchmark's folder, and the outside observations of each call in a run's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ class Benchmark:
         except OSError as error:
             raise RunError(f"{folder} is not a benchmark: {INDEX}: {error.strerror}") from error
         except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
+            raise RunError(f"{folder / INDEX} is not a benchmark's index: {error!r}") from error
 
 
 def usually_finished(tally: ComparedTurns) -> frozenset[tuple[str, int]]:

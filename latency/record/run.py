@@ -68,7 +68,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} cannot be read: {why}; restore it, or replay again") from error
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(content, dict) or not isinstance(schema, int):
-        raise RunError(f"{path} is not what a run writes: it has no schema number")
+        raise RunError(f"{path} is not a file of a run: it has no schema number")
     if schema > SCHEMA:
         raise _newer(path, f"schema {schema}; this one reads {SCHEMA}")
     if schema < SCHEMA:
@@ -137,7 +137,7 @@ def read_under_way(folder: Path) -> UnfinishedSession | None:
     """Read the session that was under way when the run's writer was killed; None when nothing is left of it.
 
     Raises:
-        RunError: The file is not what a run writes.
+        RunError: The file is not one of a run.
     """
     path = folder / UNDER_WAY
     try:
@@ -149,7 +149,7 @@ def read_under_way(folder: Path) -> UnfinishedSession | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RunError(f"{path} is not what a run writes: {error}; take it away, or replay again") from error
+        raise RunError(f"{path} is not a file of a run: {error}; delete it, or replay again") from error
 
 
 def check_sessions(
@@ -311,7 +311,7 @@ class Run:
         try:
             header, run = from_json(RunHeader, content), from_json(_Run, content)
         except TurnError as error:
-            raise RunError(f"{folder / 'run.json'} is not what a run writes: {error}") from error
+            raise RunError(f"{folder / 'run.json'} is not a file of a run: {error}") from error
         sessions, under_way = run.sessions, []
         kept = None if run.status == "complete" else read_under_way(folder)
         if kept is not None and kept.turns and kept.session.name not in {session.name for session in sessions}:

@@ -64,7 +64,7 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
 
 LIMITS = {
     "llm": "the LLM budget",
-    "turn": "what was left of the turn's budget",
+    "turn": "the rest of the turn's budget",
     "floor": "the earliest possible answer",
 }
 """Words for the limit that sets a deadline, by its name in the record."""

@@ -242,4 +242,4 @@ def _llm_budget(llm: Mapping[str, Any]) -> float:
     try:
         return Budget.with_llm(budget_ms / 1000).llm
     except BudgetError as error:
-        raise RunError(f"run.json is not what a run writes: {error}") from error
+        raise RunError(f"run.json is not a file of a run: {error}") from error

@@ -49,7 +49,7 @@ class Utterance:
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """The number of words in it."""
         return len(normalised(self.text).split())
 
 

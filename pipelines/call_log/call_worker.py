@@ -74,7 +74,7 @@ class CallObservers(WorkerObserver):
         self._said.add(kind)
         what = quoted(f"{type(error).__name__}: {error}")
         log.warning(
-            "%s missed what it cannot take (%s); others like it are only counted", type(observer).__name__, what
+            "%s failed on an event (%s); further events like it are only counted", type(observer).__name__, what
         )
         log.debug("where it failed", exc_info=error)
 

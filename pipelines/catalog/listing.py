@@ -14,10 +14,10 @@ from voice.llm.catalog.tier import CatalogTier
 
 UNKNOWN = "-"
 ASSUMED = "[A]"
-"""How the source of an assumed figure begins."""
+"""The beginning of the source of an assumed figure."""
 HEAD = ("tier", "tok/s", "first", "p95", "$ in/out", "right %", "here")
 WIDTHS = (29, 6, 6, 6, 10, 9, 6)
-"""Of the columns; the first is flush left."""
+"""Widths of the columns; the first is left-aligned."""
 FIGURES = (
     "first, p95: ms to the first answer token, in voice dialogues; ~: assumed. $: for a million tokens, at the tier's "
     "speed."

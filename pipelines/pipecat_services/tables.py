@@ -65,7 +65,7 @@ class PipecatService(Table):
 
         name = f"pipecat:{_path(self.service).rpartition('.')[2]}"
         part = load(self.service, where="service") if isinstance(self.service, str) else self.service
-        return f"{name}, a function; what it makes is checked when the server starts" if isroutine(part) else name
+        return f"{name}, a function; its result is checked when the server starts" if isroutine(part) else name
 
     @property
     def lacks_key(self) -> bool:
@@ -73,7 +73,7 @@ class PipecatService(Table):
         return self.api_key_env is not None and read_key(self.api_key_env) is None
 
     def needs(self) -> list[str]:
-        """What is missing: the key, or the class."""
+        """The missing part: the key, or the class."""
         from pipelines.pipecat_services.component_factory import load_component
 
         missing = (

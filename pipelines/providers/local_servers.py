@@ -35,7 +35,7 @@ class LocalServer:
 
     @property
     def url(self) -> str:
-        """The base URL, as the OpenAI SDK takes it."""
+        """The base URL for the OpenAI SDK."""
         return f"http://127.0.0.1:{self.port}/v1"
 
 

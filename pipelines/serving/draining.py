@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class DrainingServer(uvicorn.Server):
-    """Ends at once on SIGINT. On SIGTERM it takes no more calls and ends with the last one, or on a second signal.
+    """Ends at once on SIGINT. On SIGTERM it accepts no new calls and ends with the last one, or on a second signal.
 
     After SIGTERM the process ends with exit status 0; uvicorn would let the signal kill it before models are closed and
     traces are sent.

@@ -54,8 +54,8 @@ class Tiers(Table):
     budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = round(LLM_LIMIT * 1000)
     """The time from the end of the user's turn to the first clause that can be spoken."""
     responder: bool = False
-    """Whether the embedded responder answers what it understands (timers, sums, units, time and date, lists) before a
-    language model is asked; English only."""
+    """Whether the embedded responder answers the requests it understands (timers, sums, units, time and date, lists)
+    before a language model is asked; English only."""
     bridge: bool = True
     """Whether a hold phrase is said if no answer is ready in time."""
     hold_phrases: list[str] = []

@@ -25,4 +25,4 @@ BOTS = {
     "livekit-agents": Bot("pipelines.lab.bench.livekit_agents:run_bot", "livekit-agents"),
     "tuned-livekit": Bot("pipelines.lab.bench.tuned_livekit:run_bot", "livekit-agents", tuned=True),
 }
-"""By name, as variants.toml names them."""
+"""The bots by their names in variants.toml."""

@@ -61,7 +61,7 @@ def make_curve(group: str, clips: Sequence[Clip], rule: Endpointing, *, seed: in
     """Compare the rules on a group of recordings.
 
     Args:
-        group: what the recordings have in common.
+        group: the name of the group.
         clips: at least one must be heard.
         rule: ours, as it is set.
         seed: draws the order of the turns in the calls.

@@ -58,7 +58,7 @@ class InForce:
     mean: Estimate
     p95: Estimate
     inside: int
-    """How many of the turns without a labelled pause it cut off."""
+    """The number of turns without a labelled pause that it cut off."""
     without_pause: int
     never_ended: int
 

@@ -82,7 +82,7 @@ class Silence:
 
     @property
     def words(self) -> int:
-        """How many words have been spoken."""
+        """The number of words spoken."""
         return len(self.text.split())
 
     @property
@@ -135,7 +135,7 @@ class Clip:
 
     @property
     def pauses(self) -> tuple[float, ...]:
-        """How long the labelled pauses are."""
+        """The lengths of the labelled pauses."""
         return tuple(after - before for (_, before), (after, _) in self.gaps())
 
     def gaps(self) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
@@ -151,9 +151,9 @@ class Detectors:
     """SHA-256 of the model's file, as for Smart Turn's."""
     smart_turn: str
     versions: dict[str, str]
-    """Of the packages that a measurement depends on."""
+    """Versions of the packages that a measurement depends on."""
     confidence: float
-    """As `vad.confidence`, 0 to 1; the other settings of the voice detector follow."""
+    """The setting `vad.confidence`, 0 to 1; the voice detector's other settings follow."""
     start: float
     stop: float
     volume: float

@@ -78,7 +78,7 @@ def build_for_fixtures(
         size: Shape of the model: "quick", "tiny" or "base".
         misheard: How often a word that has just been spoken is misheard, 0 to 1.
         seed: Seeds the mishearings.
-        multilingual: Use the vocabulary and prompt of "tiny" instead of "tiny.en"; words may then be German, too.
+        multilingual: Use the vocabulary and prompt of "tiny" instead of "tiny.en"; words may then also be German.
 
     Returns:
         `out`; the recordings are not copied, but read when the model is loaded.

@@ -100,7 +100,7 @@ class Lanes:
         return self._turns[lane]
 
     def find(self, response_id: str) -> tuple[Message, ...] | None:
-        """The conversation up to and including a response, or None if no lane keeps it any more."""
+        """The conversation up to and including a response, or None if no lane still keeps it."""
         return next((kept for known, kept in self._latest.values() if known == response_id), None)
 
     def keep(self, lane: str | None, response_id: str, conversation: tuple[Message, ...]) -> None:

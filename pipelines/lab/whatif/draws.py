@@ -128,7 +128,7 @@ class _Recorded(LatencyModel):
         return FirstToken(self._first, stalled=False, error=None)
 
     def gap(self) -> float:
-        """The same between all tokens, so that the first clause takes as long as it did."""
+        """The same gap between all tokens, so that the first clause takes as long as recorded."""
         return self._gap
 
     def chunk(self, tokens_left: int) -> int:

@@ -37,7 +37,7 @@ class HeldTurns:
     latencies: Sequence[float | None]
     """Seconds from the end of speech to the answer, of each turn that counts; None: it got none."""
     sounds: Sequence[float | None]
-    """The same to the first sound, which may be that of a phrase or an opening."""
+    """The same to the first sound, including phrases and openings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Row:
     in_time: float | None
     """The share of turns that are within or rescued."""
     sound_p50_ms: float | None
-    """From the end of speech to the first sound, be it a phrase, an opening or the answer."""
+    """From the end of speech to the first sound: a phrase, an opening or the answer."""
     turn_p50_ms: float | None
     """From the end of speech to the first sound of the answer itself."""
     turn_p95_ms: float | None

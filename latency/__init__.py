@@ -1,1 +1,1 @@
-"""Latency of turns, measured in recordings, and the limits on it: reads runs, never drives anything."""
+"""Latency of turns, measured in recordings, and its limits: reads runs, and never drives a call."""

@@ -1,4 +1,4 @@
-"""`python -m latency`: the `latency` command, started by its module's name."""
+"""`python -m latency`: the `latency` command."""
 
 import sys
 

@@ -1,16 +1,16 @@
-"""The budget of a turn: how its 800 ms are shared among the stages, and the deadline that follows.
+"""The budget of a turn: the stages' shares of its 800 ms, and the resulting deadline.
 
-And the limits by which every run is judged: what is too early, unexplained, late, or too little to be a figure.
+Also the limits for judging runs: early answers, unexplained time, late audio, and the least samples for a figure.
 """
 
 from dataclasses import dataclass, fields
 from typing import Literal
 
 TURN_LIMIT = 0.8
-"""Seconds that a turn may take, from the true end of the user's speech to the first audible bot sample: from then on
+"""Seconds that a turn may take, from the true end of the user's speech to the first audible bot sample; beyond them
 people notice a pause."""
 LLM_LIMIT = 0.45
-"""Seconds of it that a language model has, from the turn commit to the first speakable clause."""
+"""Seconds of it for the language model, from the turn commit to the first speakable clause."""
 NATURAL = 0.4
 """Seconds within which people answer each other."""
 LLM_NORMAL = (0.4, 0.5)
@@ -22,14 +22,14 @@ DETECTOR_LAG = 0.075
 """Seconds after the end of speech until the voice detector starts to count silence, in three of four turns. For 17
 labelled human clips on Silero, each at four positions of its windows, the median is 57 ms, the upper quartile 74 ms."""
 FLOOR_GUARD = 0.03
-"""Seconds a deadline leaves between the fast tier's 95th percentile and itself."""
+"""Seconds between the fast tier's 95th percentile and a deadline."""
 
 EARLY = 0.2
-"""Seconds after the user's end; an answer that is heard sooner is early. EVA, ServiceNow's benchmark, counts it so."""
+"""Seconds after the user's end before which an answer is early, as in EVA, ServiceNow's benchmark."""
 TALKED_ON = 1.5
-"""Seconds after the user's onset; a bot that is heard for longer, and then comes to its end, has ignored the user."""
+"""Seconds after the user's onset; a bot that speaks longer, and then comes to its end, has ignored the user."""
 UNEXPLAINED = 0.02
-"""Seconds; a turn with more latency that its marks do not explain is flagged."""
+"""Seconds; a turn with more unexplained latency is flagged."""
 LATE_FRAME_MS = 20.0
 """A turn with an audio frame sent later than this is flagged."""
 SHORTEST_STALL_MS = 20.0
@@ -39,10 +39,10 @@ LATE_SHARE_ALLOWED = 0.02
 """The share of audio frames that may be late; a run with more is refused."""
 CLOCK_DRIFT_ALLOWED = 0.001
 CARD_DRIFT_ALLOWED = 0.05
-"""Of a sound card, whose clock is followed; what it drops out, a virtual one on a busy machine 3 %, counts as drift."""
+"""Of a sound card, whose clock is followed; lost audio (3 % for a virtual one on a busy machine) counts as drift."""
 
 P95_NEEDS = 20
-"""Turns that a 95th percentile needs to be judged: with fewer it lies next to the maximum."""
+"""The least turns for judging a 95th percentile: with fewer it lies next to the maximum."""
 P99_NEEDS = 100
 INTERVAL_NEEDS = 8
 
@@ -73,7 +73,7 @@ class Budget:
     """From the turn commit to the first speakable clause."""
     synthesis: float = 0.06
     transport: float = 0.07
-    """Socket, jitter buffer and loudspeaker. The server cannot measure it, so deadlines leave it its share."""
+    """Socket, jitter buffer and loudspeaker. The server cannot measure it, so deadlines reserve its share."""
 
     def __post_init__(self) -> None:
         low, high = LLM_ALLOWED
@@ -121,7 +121,7 @@ class Deadline:
 
     @property
     def hold_until(self) -> float:
-        """Until when a ready answer may be held back for a preferred one."""
+        """The instant until which a ready answer may be held back for a preferred one."""
         return self.at if self.due is None else min(self.due, self.at)
 
     def remaining(self, now: float) -> float:
@@ -141,22 +141,22 @@ class Commit:
     speech_end: float | None = None
     vad_stop: float | None = None
     silent_enough: float | None = None
-    """When the silence had lasted as long as endpointing required; None when silence did not decide."""
+    """When the silence had reached the length that endpointing required; None when silence did not decide."""
     synthesis_p95: float | None = None
     """From a clause to its first sample."""
     fast_p95: float | None = None
     """From a request to the first clause of the fast tier; None without one."""
     preferred_at: float | None = None
-    """When the tier that answers better usually has its first clause; None without one, or while that is unknown."""
+    """When the better tier usually has its first clause; None without one, or while that is unknown."""
 
     def deadline(self, budget: Budget) -> Deadline:
         """When the first speakable clause must be ready.
 
-        It is the earlier of `at` + LLM budget and the time that the whole turn leaves to the model, with two
-        exceptions. A preferred tier that usually answers within the LLM budget has all of it, however long the other
-        stages took: their delay is no reason for a worse answer. And no deadline comes before the fast tier can answer:
-        it is then the floor, and the stage that overspent is charged with it. A fast tier that is slower than the LLM
-        budget moves no deadline, so the budget is never exceeded.
+        It is the earlier of `at` + LLM budget and the instant that the turn's total leaves for the model, with two
+        exceptions. A preferred tier that usually answers within the LLM budget gets all of it, however long the other
+        stages took, because their delay is no reason for a worse answer. And no deadline is earlier than the fast tier
+        can answer: that is the floor, which is charged to the stage that overspent. A fast tier that is slower than the
+        LLM budget moves no deadline, so the budget is never exceeded.
         """
         synthesis = budget.synthesis if self.synthesis_p95 is None else self.synthesis_p95
         deadline = Deadline(self.at + budget.llm)
@@ -177,7 +177,7 @@ class Commit:
             beyond["llm"] = self.fast_p95 + FLOOR_GUARD - budget.llm
         if self.speech_end is not None:
             beyond["synthesis"] = synthesis - budget.synthesis
-            # For unfinished words, endpointing waits beyond the detector's stop, whenever the recogniser is done.
+            # For unfinished words, endpointing waits beyond the detector's stop, whatever the recogniser does.
             endpointed = max((at for at in (self.vad_stop, self.silent_enough) if at is not None), default=None)
             if endpointed is None:
                 beyond["endpointing"] = self.at - self.speech_end - budget.endpointing - budget.transcription
@@ -188,7 +188,7 @@ class Commit:
 
 
 def remaining_turn_budget(speech_end: float, budget: Budget, synthesis_p95: float | None = None) -> float:
-    """When a turn's first clause is due, whatever its commit; seconds, as in `Commit`.
+    """When a turn's first clause is due, independent of its commit; seconds, as in `Commit`.
 
     It is `speech_end` + the turn's total - synthesis (measured, or its share) - the transport's share.
     """

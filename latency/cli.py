@@ -1,4 +1,4 @@
-"""The `latency` command: it reports runs itself, and calls the packages that register further commands."""
+"""The `latency` command: it reports runs, and calls other packages' registered commands."""
 
 import importlib
 import logging
@@ -39,7 +39,7 @@ BUILT_IN = {
     "fixtures": ("latency.fixtures_command", "make recordings to replay from turns marked as bad"),
     "selftest": ("latency.selftest.command", "recover gaps that are hidden in synthetic recordings"),
 }
-"""Our own commands beside the report: the module whose `main(argv) -> int` is called, and what it does."""
+"""Our own commands besides the report: the module whose `main(argv) -> int` is called, and a summary."""
 log = logging.getLogger(__name__)
 
 
@@ -68,13 +68,13 @@ def _run(argv: Sequence[str]) -> int:
         parser.parse_args(leading)
         parser.print_help(sys.stderr)
         return USAGE
-    # An option before the command counts as one after it.
+    # An option before the command counts as one of the command's.
     name, arguments = rest[0], [*leading, *rest[1:]]
     if name != "report" and name not in BUILT_IN:
         if name not in (commands := _commands()):
             return _refuse(no_command(name, ["report", *BUILT_IN, *sorted(commands)]), USAGE)
         return int(commands[name].load()(arguments))
-    # A third of numpy's start would go into threads for matrices, which this program does not use.
+    # A third of numpy's start would go into matrix threads, which this program does not use.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if name == "report":
         return _report(arguments)
@@ -92,18 +92,18 @@ def show(
     spoken_live: bool = False,
     program: str = "latency",
 ) -> int:
-    """Print a run's report on standard output and return the exit status that it deserves, as `main` does.
+    """Print a run's report on standard output and return its exit status, as `main` does.
 
     Args:
-        checks: Limits to hold the run against.
+        checks: Limits on the run.
         as_json: Print JSON.
         as_csv: Print a table with a row for each turn.
         trace: Also write the run to this file in Chrome's trace event format.
-        refused_is_no_data: Whether a run whose latencies cannot be believed counts as one without data even when no
-            check asks for any.
-        spoken_live: Whether a person spoke, who may leave a call before it is answered; otherwise a run in which no
-            turn was answered has no data, whatever the checks say, or a component that failed.
-        program: The command's name, with which its complaints begin.
+        refused_is_no_data: Whether a run with refused latencies counts as one without data even without a check of a
+            latency.
+        spoken_live: Whether a person spoke, who may leave a call before it is answered; otherwise a run without an
+            answered turn has no data, whatever the checks say, or a component that failed.
+        program: The command's name, with which its error messages begin.
     """
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.report.report import build
@@ -132,7 +132,7 @@ def show(
 
 
 def _unanswered(report: "Report", program: str) -> int:
-    """Say why no turn of a run was answered; returns the status for it."""
+    """Print why no turn of a run was answered; returns the exit status."""
     from latency.judge.turn import Unanswered
 
     failed = next((one.turn.failed for one in report.outcomes if one.unanswered is Unanswered.FAILED), None)
@@ -159,7 +159,7 @@ def _report(arguments: Sequence[str]) -> int:
 def _parser(*, with_registered: bool = False) -> Parser:
     parser = Parser(
         prog="latency",
-        description="What a conversation's turns cost, measured in its recording.",
+        description="The latency of a conversation's turns, measured in its recording.",
         epilog="exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data, 4 a component is missing or failed, "
         "130 interrupted",
     )

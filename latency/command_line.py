@@ -18,7 +18,7 @@ from latency.record.json_form import visible
 FINE, FAILED, USAGE, NO_DATA, MISSING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit statuses: fine, a check failed, bad usage or configuration, no data, a component is missing, Ctrl-C."""
 RUNS = Path("runs")
-"""Where `voice` puts its run folders, and where `latency` looks for the newest one."""
+"""The folder for the run folders of `voice`, in which `latency` looks for the newest one."""
 WIDTH = 80
 """Columns that help and listings fit into, however wide the terminal is."""
 
@@ -46,10 +46,10 @@ class Parser(argparse.ArgumentParser):
         """Add a command and return its parser.
 
         Args:
-            name: What is typed.
+            name: The command's name.
             summary: Its line in the list of commands, and the first sentence of its help.
-            details: What its help says after that.
-            options: As those of an `ArgumentParser`.
+            details: The rest of its help.
+            options: Those of an `ArgumentParser`.
         """
         if self._commands is None:
             self._commands = self.add_subparsers(title="commands", metavar="COMMAND", dest="command")
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
         return found
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As the standard library's, with our sentences."""
+        """The standard library's method, with our messages."""
         args = list(sys.argv[1:] if args is None else args)
         command = next((word for word in args if not word.startswith("-")), None)
         if self._commands and command is not None and command not in self._commands.choices:
@@ -83,7 +83,7 @@ class Parser(argparse.ArgumentParser):
             self.error(_in_plain_words(error))
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and exit with status 2."""
+        """Print the mistake and exit with status 2."""
         hint = "" if message.endswith("?") else f"; see `{self.prog} --help`"
         complain(self.prog, f"{message}{hint}")
         self.exit(USAGE)
@@ -126,12 +126,12 @@ def no_command(name: str, known: Iterable[str]) -> str:
 
 
 def count(text: str) -> int:
-    """An option's value that counts something: 1 or more."""
+    """The type of an option that takes a count: 1 or more."""
     return _whole(text, 1)
 
 
 def seed(text: str) -> int:
-    """An option's value that repeats what chance has drawn: 0 or more."""
+    """The type of an option that takes a seed: 0 or more."""
     return _whole(text, 0)
 
 
@@ -168,7 +168,7 @@ def folded(text: str, *, first: str = "", indent: int = 0) -> str:
 
 
 def columns() -> int:
-    """How many columns a line may take: those of the terminal, at most 80."""
+    """The columns of a line: those of the terminal, at most 80."""
     return min(WIDTH, shutil.get_terminal_size().columns)
 
 
@@ -185,10 +185,10 @@ def log_to_stderr(*, verbose: bool) -> None:
 
 @contextmanager
 def printing(program: str = "latency") -> Iterator[None]:
-    """Flush what the block prints; a reader that has left (`| head`) is no error.
+    """Flush the output of the block; a reader that has left (`| head`) is not an error.
 
     Args:
-        program: The command's name, with which a complaint begins.
+        program: The command's name, with which an error message begins.
 
     Raises:
         OSError: Of a file or folder, for `unusable`.
@@ -209,9 +209,9 @@ def printing(program: str = "latency") -> Iterator[None]:
 
 
 def unusable(error: OSError, program: str) -> int:
-    """Say which file or folder cannot be used, and why; returns the exit status.
+    """Print which file or folder cannot be used, and why; returns the exit status.
 
-    A name may be too long or a folder closed wherever a path that somebody gave is first looked at.
+    A name may be too long, or a folder inaccessible, wherever the user's path is first accessed.
 
     Raises:
         OSError: It is about no file.

@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None, int]:
-    """The run, the session and the turn that the words name."""
+    """The run, the session and the turn that the arguments name."""
     if not words:
         raise RunError("name a turn by its number in the report; write `latency turn RUN N`")
     *before, last = words
@@ -140,7 +140,7 @@ def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | No
     """From the user's onset to the end of the answer, with a margin; None for a turn without speech.
 
     Args:
-        spoken: When the bot was audible in the session, seconds on the recording's clock.
+        spoken: The bot's audible periods in the session, seconds on the recording's clock.
         following: When the user began the next turn; None for the last.
         seconds: Length of the recording.
     """

@@ -1,7 +1,7 @@
-"""Assembly and driving: which parts, in what order, with what settings; serve, replay, talk.
+"""Configures, assembles and runs agents: settings, pipelines, and the commands that serve, replay and talk.
 
 The Python API: `Agent`, `serve`, `replay`, and the errors that they raise. `Agent`, `serve` and `replay` are imported
-on first use, because what they need takes seconds to load.
+on first use, because their dependencies take seconds to load.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The Python API: an agent is a pipeline, a prompt, tools and components of one's own."""
+"""The Python API: an agent is a pipeline, a prompt, tools and the user's own components."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from voice.server.calls import BuiltCall
 from voice.server.transport import Caller
 
 Place = Literal["before_llm", "before_tts"]
-"""Where processors of one's own stand: after the recogniser, or after the language model."""
+"""The places for the user's processors: after the recogniser, or after the language model."""
 
 
 class Agent:
@@ -32,17 +32,17 @@ class Agent:
     Args:
         prompt: the system prompt of its language model; None takes the pipeline's.
         tools: plain functions, sync or async, that it may call: name, annotations and docstring tell the model how.
-            With two tiers, one that is marked with `voice.llm.tools.irreversible` is the large one's alone.
+            With two tiers, only the large one may call a tool marked with `voice.llm.tools.irreversible`.
         pipeline: a name (`voice pipelines` lists them), the path of a .toml file, or "auto".
         overrides: single settings, as `--set` takes them: ["turns.fallback_ms=600"].
-        stt, tts: pipecat services in the place of the pipeline's recogniser and synthesis.
+        stt, tts: pipecat services that replace the pipeline's recogniser and synthesis.
         large, fast: pipecat LLM services in the two roles of the pipeline's policy, under its budget; a pipeline
             without a language model then follows `single`, or `adaptive` when both are given.
-        processors: pipecat processors: a sequence, which stands between the recogniser and the language model, or
-            sequences by place, "before_llm" and "before_tts".
+        processors: pipecat processors: a sequence to put between the recogniser and the language model, or a mapping
+            of the places "before_llm" and "before_tts" to sequences.
 
     A call needs fresh components: give a class or a function without arguments, which is called once for each call (and
-    first when the agent starts). An instance is taken, too, and serves a single call; further calls are refused.
+    first when the agent starts). An instance is accepted too, but serves only one call; further calls are refused.
 
     Raises:
         ConfigurationError: no such pipeline, a wrong setting, or a tool without docstring or types.
@@ -90,7 +90,7 @@ class Agent:
         Raises:
             ConfigurationError, ComponentError: see `Engines.load`.
         """
-        # Its libraries are not for the first call to import.
+        # Import its libraries now, not in the first call.
         await asyncio.to_thread(tracer)
         if self.settings.call.transcripts:
             from voice.conversation.transcript import check_folder
@@ -98,12 +98,12 @@ class Agent:
             await asyncio.to_thread(check_folder, self.settings.call.transcripts)
         for supply in (*self.behaviour.before_llm, *self.behaviour.before_tts):
             supply.prepare()
-        # Where no language model answers, tools are called by what these words name.
+        # Without a language model, the responder calls a tool when it hears these words.
         self.engines = await Engines.load(self.settings, names_of(self.behaviour.tools))
 
     @property
     def headroom(self) -> Headroom:
-        """What calls leave of what they share; the agent must have been started."""
+        """The shared capacity that calls leave free; the agent must have been started."""
         return self._loaded().headroom
 
     def status(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class Agent:
 
 
 def _check_irreversible(tools: Sequence[Tool], llm: object) -> None:
-    """Refuse a tool that cannot be undone where only a fast tier could call it."""
+    """Refuse an irreversible tool if only a fast tier could call it."""
     found = next((tool.__name__ for tool in tools if is_irreversible(tool)), None)
     if found and isinstance(llm, Tiers) and llm.large is None:
         raise ConfigurationError(
@@ -149,7 +149,7 @@ def _supplies(parts: Sequence[Part]) -> tuple[ComponentFactory, ...]:
 
 
 def _put_in(table: dict[str, Any], *, stt: Part | None, tts: Part | None, tiers: Mapping[str, Part | None]) -> None:
-    """Put components into a pipeline's nested dictionaries, in the place of what was there."""
+    """Put components into a pipeline's nested dictionaries; they replace those that were there."""
     for stage, part in (("asr", stt), ("tts", tts)):
         if part is not None:
             table[stage] = {"engine": "pipecat", "service": part}

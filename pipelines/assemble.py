@@ -1,4 +1,4 @@
-"""One call's pipeline: which parts, in what order."""
+"""Assembles the pipeline of one call."""
 
 import time
 from collections.abc import Sequence
@@ -62,18 +62,18 @@ from voice.watchdog.watchdog import Watchdog
 from voice.wire.endpoint import IN_RATE
 
 LAG_REMEMBERED = 0.5
-"""Seconds after a stall of the event loop in which nothing is answered ahead."""
+"""Seconds without speculative answers after a stall of the event loop."""
 CANCEL_WITHIN = 3.0
-"""Seconds that a call may take to end when its client has gone; one whose part hangs is taken apart after that."""
+"""Seconds that a call may take to end when its client has gone; after that, its parts are cancelled one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What the agent should be, beyond its engines.
+    """The agent's prompt, tools and processors.
 
     Parameters:
         prompt: the system prompt; None takes the pipeline's own.
-        tools: plain functions that a language model may call, and the responder by their names.
+        tools: plain functions that a language model may call; the responder calls them by their names.
         before_llm: processors after the recogniser.
         before_tts: processors after the language model.
     """
@@ -92,7 +92,7 @@ class Behaviour:
 def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltCall:
     """The pipeline of one call.
 
-    The VAD stands in front of the recogniser, so that what the recogniser does never delays it.
+    The VAD is in front of the recogniser, which therefore never delays it.
     """
     settings, models = engines.settings, engines.models
     phrases, words = PHRASES[settings.language], TURN_WORDS[settings.language]
@@ -138,7 +138,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         params=LLMUserAggregatorParams(
             user_turn_strategies=strategies, user_idle_timeout=settings.call.silence_ms / 1000
         ),
-        # What stands behind the language model may be a recorder that wants the caller's audio.
+        # A processor behind the language model may be a recorder that needs the caller's audio.
         passes_audio=bool(behaviour.before_tts),
         audio_through=watchdog.audio_through,
     )
@@ -183,7 +183,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
     worker = CallWorker(
         pipeline,
         clock=MonotonicClock(),
-        # A call is silent for as long as its user is; who hangs up closes the socket.
+        # A call without speech is no idle call: hanging up closes the socket.
         idle_timeout_secs=None,
         cancel_timeout_secs=CANCEL_WITHIN,
         observers=[
@@ -203,7 +203,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
 def call_processors(
     call: Call, words: TurnWords, user: LLMUserAggregator, assistant: LLMAssistantAggregator, context: LLMContext
 ) -> list[FrameProcessor]:
-    """What happens when nobody speaks and at goodbye, and what is kept; returns processors for before the output."""
+    """The processors in front of the output: silence, goodbye and the transcript."""
     if call.silence_ms:
         ask_once(user, call.silence_question)
     if call.transcripts:
@@ -214,7 +214,7 @@ def call_processors(
 def _turn_starts(
     engines: Engines, vad: SharedSilero, stop: EndOfTurn, transport: CallTransport, own_voice: OwnVoiceGate
 ) -> list[BaseUserTurnStartStrategy]:
-    """What starts the turns of a call, and so interrupts its answers."""
+    """The strategies that start the turns of a call, and so interrupt its answers."""
     settings, models = engines.settings.barge_in, engines.models
     mode = settings.mode
     if mode == "auto":
@@ -245,7 +245,7 @@ def _turn_starts(
 
 
 def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: LoopWatch | None) -> EndOfTurn:
-    """What ends the turns of a call."""
+    """The strategy that ends the turns of a call."""
     turns, language = engines.settings.turns, engines.settings.language
 
     def lagging() -> bool:
@@ -274,7 +274,7 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
 
 
 def make_swap(llm: LLMService[Any], settings: ResponderTable | Tiers, language: Language) -> Swap | None:
-    """What changes a call's language models while it goes on; None when it has none."""
+    """The function that changes the language models of a running call; None if the call has none."""
     if isinstance(settings, Tiers) and isinstance(llm, BudgetedLLMService):
         return Swap(
             llm, tiers=tuple(settings.tiers), large=settings.large, fast=settings.fast, bridge=settings.bridge,

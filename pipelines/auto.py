@@ -1,4 +1,4 @@
-"""`--pipeline auto`: the best that is already here and costs nothing. It downloads nothing and says what it took."""
+"""`--pipeline auto`: chooses the best free components on this machine. It downloads nothing and says what it chose."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -12,9 +12,9 @@ from voice.language import NAMES
 from voice.models.store import damaged, find, found
 
 WHISPER = ("base.en", "tiny.en", "base")
-"""What recognises English, the best first."""
+"""The recognisers of English, best first."""
 WHISPER_OF_OTHERS = ("small", "base", "tiny")
-"""What recognises other languages, the best first."""
+"""The recognisers of other languages, best first."""
 VOICE = "en_US-joe-medium"
 """What speaks English."""
 ANSWERERS = ("qwen2.5-coder-0.5b", "qwen2.5-0.5b-gguf", "qwen3-0.6b-gguf")
@@ -23,7 +23,7 @@ ANSWERERS = ("qwen2.5-coder-0.5b", "qwen2.5-0.5b-gguf", "qwen3-0.6b-gguf")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A pipeline as resolved, and why each engine was taken (empty for a pipeline that was named)."""
+    """A resolved pipeline, and the reason for each engine (none for a pipeline that was named)."""
 
     settings: Settings
     reasons: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Choice:
 def resolve(
     pipeline: str, overrides: Sequence[str], *, change: Callable[[dict[str, Any]], None] | None = None
 ) -> Choice:
-    """Read a named pipeline, or put "auto" together from what is here.
+    """Read a named pipeline, or put "auto" together from the components on this machine.
 
     Args:
         pipeline, overrides, change: as in `settings.load`.
@@ -77,7 +77,7 @@ def _asr(language: str) -> tuple[dict[str, Any], str]:
 
 
 def _tts(language: str) -> tuple[dict[str, Any], str]:
-    """The table of what speaks, and why."""
+    """The `[tts]` table, and the reason for it."""
     voices = {VOICE: find(VOICE)} if language == "en" else found("voice")
     for name, path in voices.items():
         if path and name.startswith(f"{language}_"):
@@ -87,7 +87,7 @@ def _tts(language: str) -> tuple[dict[str, Any], str]:
 
 
 def _llm(language: str) -> tuple[dict[str, Any], str]:
-    """The table of what answers, and why."""
+    """The `[llm]` table, and the reason for it."""
     # Its HTTP client takes a tenth of a second to import, which only this pipeline needs.
     from pipelines.providers.local_servers import find_servers, probe
 

@@ -20,19 +20,19 @@ from voice.server.authentication import is_local
 from voice.wire.endpoint import health_url
 
 ENDS_WITHIN = 10.0
-"""Seconds for a server that is no longer needed to end by itself: it closes its models and sends its last traces."""
+"""Seconds in which a server that is no longer needed may close its models, send its last traces and end."""
 STOPS_WITHIN = 0.6
-"""The same after Ctrl-C or a failure, when somebody waits for the prompt."""
+"""The same after Ctrl-C or a failure, when the user waits for the prompt."""
 LISTENING = "Listening on "
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The CPU seconds used so far, and the memory in use, by a process and its children."""
+    """The CPU seconds used so far by a process and its children, and their memory."""
 
     cpu_seconds: float
     resident_bytes: int
-    """On Linux, memory that processes share counts once; elsewhere it counts in each."""
+    """On Linux, shared memory counts once; elsewhere it counts in each process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Server:
     def load(self) -> Load | None:
         """The load of the server and its workers; None if it is not our child process or has ended.
 
-        The simulator is not included: it stands for servers on other machines.
+        The simulator is excluded, because it stands for servers on other machines.
         """
         if self.process is None:
             return None
@@ -56,7 +56,7 @@ class Server:
                 if "simulate" in process.cmdline():
                     continue
                 times = process.cpu_times()
-                # What ended children have used counts with their parent.
+                # The CPU time of ended children counts with their parent's.
                 cpu += times.user + times.system + times.children_user + times.children_system
                 rss += _resident(process)
         except psutil.NoSuchProcess:
@@ -74,13 +74,13 @@ def _resident(process: psutil.Process) -> int:
 
 
 def seen_here(server: Server) -> Server:
-    """The server with its process, if it listens on this machine's loopback and says which process it is."""
+    """The server with its process, if it listens on this machine's loopback and reports its process id."""
     parts, pid = urlsplit(server.url), server.status.get("pid")
     if server.process is not None or not isinstance(pid, int) or not is_local(parts.netloc.rpartition("@")[2]):
         return server
     try:
         process = psutil.Process(pid)
-        # Behind a port that is forwarded, another machine's or container's process would have that number.
+        # Behind a forwarded port, the id may be that of a process on another machine or in a container.
         ports = {one.laddr.port for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
     except psutil.Error:
         return server
@@ -89,7 +89,7 @@ def seen_here(server: Server) -> Server:
 
 @asynccontextmanager
 async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[Server]:
-    """Start `voice serve` on a free loopback port, and stop it when the context ends; it writes to our standard error.
+    """Start `voice serve` on a free loopback port and stop it when the context ends; it writes to our standard error.
 
     Raises:
         AlreadyReported: the server could not start and has printed the reason.
@@ -104,7 +104,7 @@ async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[S
 async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, psutil.Process]]:
     """Run a `voice` command that serves on a free loopback port, until the context ends.
 
-    Yields the URL that it announces, and its process.
+    Yields the announced URL and the process.
 
     Raises:
         AlreadyReported, ComponentError: see `own_server`.
@@ -156,14 +156,14 @@ async def listening(
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Makes a redirect an error: the token is for the server that was named."""
+    """Makes a redirect an error, because the token is only for the named server."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Nothing is requested instead."""
+        """Follow no redirect."""
 
 
 async def health(url: str) -> dict[str, Any]:
-    """What the server at `url` (ws://host:port/ws) reports on /healthz; empty for a server without that page."""
+    """The report of the server at `url` (ws://host:port/ws) on /healthz; empty for a server without that page."""
 
     def fetch() -> dict[str, Any]:
         try:
@@ -196,7 +196,7 @@ async def _stop(process: asyncio.subprocess.Process, within: float) -> None:
         )
     finally:
         if process.returncode is None:
-            # It may have ended at this very moment.
+            # It may have ended in the meantime.
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()

@@ -1,4 +1,4 @@
-"""The `voice` command. It only parses; what a command does is imported when it is called."""
+"""The `voice` command. It only parses; a command's implementation is imported when it is called."""
 
 import sys
 from collections.abc import Sequence

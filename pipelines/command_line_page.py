@@ -13,7 +13,7 @@ from latency.command_line import WIDTH
 HEAD = """\
 # Command line
 
-`voice` drives calls, `latency` reads what was recorded of them. Both are in `.venv/bin`. Every command also takes
+`voice` drives calls, `latency` reads their records. Both are in `.venv/bin`. Every command also takes
 `--help` and `-v` (log to standard error). This page is generated from the commands.
 
 ## Exit statuses
@@ -45,7 +45,7 @@ def _sections() -> Iterator[str]:
 
 
 def _help(main: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> str:
-    """What a command prints as its help, on a terminal of `WIDTH` columns."""
+    """A command's help on a terminal of `WIDTH` columns."""
     printed, columns = io.StringIO(), os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = str(WIDTH)
     try:

@@ -1,4 +1,4 @@
-"""What a pipeline's `language` changes: the usual values of other settings, and what cannot be done in it."""
+"""The effects of a pipeline's `language`: defaults of other settings, and limitations."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, get_args
@@ -8,11 +8,11 @@ from voice.language import NAMES, Language
 from voice.language.by_language import PHRASES
 
 WHISPER: dict[Language, str] = {"de": "base"}
-"""The usual Whisper weights for each language that has others than English."""
+"""The default Whisper weights for each language other than English."""
 
 
 def with_usual(table: dict[str, Any]) -> dict[str, Any]:
-    """A pipeline's nested dictionaries with the usual values of its language, where the file says nothing."""
+    """A pipeline's nested dictionaries, with the defaults of its language for missing settings."""
     language: Language = next((code for code in get_args(Language) if code == table.get("language")), "en")
     if language == "en":
         return table
@@ -32,18 +32,18 @@ def _says(stage: Any, key: str, default: str | None) -> Any:
 
 
 def _filled(stage: Any, values: dict[str, str]) -> Any:
-    """A stage's table with `values` where it has none; what is no table is refused elsewhere."""
+    """A stage's table, with `values` for missing keys; a value that is not a table is refused elsewhere."""
     return {**values, **stage} if isinstance(stage, dict) else stage
 
 
 class Stage(Protocol):
-    """A stage of a pipeline, which knows the languages that it works in."""
+    """A stage of a pipeline, which knows its languages."""
 
     def objection(self, language: Language) -> str | None:
         """Why it cannot work in a language and what to do, as a clause; None if it can."""
 
     def notice(self, language: Language) -> str | None:
-        """What is worse in a language than somebody would expect, as a clause; None if nothing is."""
+        """A limitation in a language, as a clause; None if there is none."""
 
 
 def objection(language: Language, stages: Iterable[Stage]) -> str | None:
@@ -53,12 +53,12 @@ def objection(language: Language, stages: Iterable[Stage]) -> str | None:
 
 
 def notices(language: Language, stages: Iterable[Stage], *, adaptive: bool) -> Iterator[str]:
-    """What is worse in a pipeline's language than somebody would expect, each as one clause.
+    """The limitations of a pipeline in its language, each as one clause.
 
     Args:
-        language: of the pipeline.
-        stages: of the pipeline.
-        adaptive: whether it ends turns by evidence.
+        language: the pipeline's language.
+        stages: the pipeline's stages.
+        adaptive: whether the pipeline ends turns by evidence.
     """
     yield from (clause for stage in stages if (clause := stage.notice(language)))
     if language != "en" and adaptive:

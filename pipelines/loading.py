@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Engines:
-    """Everything that calls share."""
+    """The engines that calls share."""
 
     settings: Settings
     turns: TurnModels
@@ -33,7 +33,7 @@ class Engines:
     waiting: Waiting = field(default_factory=Waiting)
     """The calls that wait for an answer."""
     headroom: Headroom = field(default_factory=Headroom)
-    """What calls leave of the server."""
+    """The capacity of the server that calls leave free."""
 
     @classmethod
     async def load(cls, settings: Settings, names: Sequence[str] = ()) -> "Engines":
@@ -41,7 +41,7 @@ class Engines:
 
         Args:
             settings: the pipeline.
-            names: what callers may ask for by name.
+            names: names that callers may use.
 
         Raises:
             ConfigurationError: a setting names something that does not exist.
@@ -54,7 +54,7 @@ class Engines:
         if needs := [*settings.asr.needs(), *settings.tts.needs()]:
             raise ComponentError(needs[0])
         recogniser, synthesiser = settings.asr.recogniser(language), settings.tts.synthesiser()
-        # The recogniser first: its process loads on another core meanwhile.
+        # The recogniser goes first, because its process loads on another core.
         recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
         turning = asyncio.create_task(_load_turn_models(settings))
@@ -74,7 +74,7 @@ class Engines:
         return engines
 
     def components(self) -> dict[str, str]:
-        """What runs in each stage, by name and version."""
+        """The component in each stage, by name and version."""
         pipecat = f"pipecat {version('pipecat-ai')}"
         turns = self.settings.turns
         detector = "Smart Turn v3.2" if turns.detector == "smart-turn" else "silence"

@@ -1,4 +1,4 @@
-"""How the process of a command, or of a program with an agent, starts and ends: threads, logging, imports, exit."""
+"""Starts and ends the process of a command or of a program with an agent: threads, logging, imports, exit."""
 
 import atexit
 import logging
@@ -18,7 +18,7 @@ from voice.errors import VoiceError
 
 
 def prepare_process(*, verbose: bool) -> None:
-    """Settings that must be in place before the heavy imports: thread counts and logging."""
+    """Make the settings that must precede the heavy imports: thread counts and logging."""
     limit_threads()
     log_to_stderr(verbose=verbose)
     for handler in logging.getLogger().handlers:
@@ -33,11 +33,11 @@ def prepare_process(*, verbose: bool) -> None:
 
 
 def log_pipecat(*, level: str) -> None:
-    """Show what pipecat logs from `level` on, on standard error."""
+    """Show pipecat's log from `level` on, on standard error."""
     from loguru import logger
 
     def is_news(record: Any) -> bool:
-        # The turn itself reports that a tier's request has failed, and what came of it.
+        # The turn itself reports a tier's failed request and its effect.
         tier = sys.modules.get("voice.llm.tiers.tier")
         return level == "DEBUG" or tier is None or not tier.is_in_request()
 
@@ -51,19 +51,19 @@ def log_pipecat(*, level: str) -> None:
 
 
 def _show_safely(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Show a traceback that nobody expected, without keys."""
+    """Show an unexpected traceback, without keys."""
     print(safe("".join(traceback.format_exception(kind, error, trace)).rstrip()), file=sys.stderr)
 
 
 def safe(message: str) -> str:
-    """A message as it may stand in a log: without keys and, line by line, without control characters."""
+    """A message made safe for a log: without keys and, line by line, without control characters."""
     from voice.redaction import printable, redacted
 
     return "\n".join(map(printable, redacted(message).splitlines()))
 
 
 class SafeFormatter(logging.Formatter):
-    """Formats what is logged without keys and control characters."""
+    """Formats log records without keys and control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record, with its traceback."""
@@ -72,9 +72,9 @@ class SafeFormatter(logging.Formatter):
 
 @contextmanager
 def loading_code() -> Iterator[None]:
-    """While libraries are imported: Ctrl-C ends the process at once, and the garbage collector rests.
+    """For imports of libraries: Ctrl-C ends the process at once, and the garbage collector is off.
 
-    Where Ctrl-C raises an exception, an extension module that is being initialised turns it into an ImportError.
+    Otherwise an extension module that is being initialised would turn Ctrl-C's exception into an ImportError.
     """
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
@@ -90,7 +90,7 @@ def loading_code() -> Iterator[None]:
 
 
 def end_in_a_sentence() -> None:
-    """Let a program that catches none of our errors end as a command does, without a traceback; its own hook stays."""
+    """Make a program end on our uncaught errors as a command does, without a traceback; its own hook stays."""
     if sys.excepthook in (sys.__excepthook__, _show_safely):
         sys.excepthook = _say_and_exit
 
@@ -106,7 +106,7 @@ def _say_and_exit(kind: type[BaseException], error: BaseException, trace: Traceb
 def leave(code: int) -> NoReturn:
     """End the process after everything has been closed; functions registered with `atexit` run.
 
-    Python would first wait for every thread: up to 2 s on a busy machine, for a Whisper pass that is no longer needed.
+    Python would first wait for every thread: up to 2 s on a busy machine, for an obsolete Whisper pass.
     """
     atexit._run_exitfuncs()
     sys.stdout.flush()

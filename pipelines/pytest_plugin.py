@@ -1,4 +1,4 @@
-"""A pytest fixture that replays recordings to an agent, so that a project's tests hold its latency and its answers.
+"""A pytest fixture that replays recordings to an agent, so that a project's tests limit its latency and check answers.
 
     def test_it_answers_in_time(turnaround_replay):
         replay = turnaround_replay(Agent("Be brief."), "recordings/", repeat=5)

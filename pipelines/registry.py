@@ -1,6 +1,6 @@
 """The engines and providers that a pipeline can name. To add one, write a module beside these and a line here.
 
-Settings, listings, `voice check` and the assembly of calls learn of it from its line.
+Settings, listings, `voice check` and the assembly of calls find it through that line.
 """
 
 from pipelines.engines.engine import AsrTable, TtsTable

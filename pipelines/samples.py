@@ -5,9 +5,9 @@ from pathlib import Path
 from voice.errors import FixtureError
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
-"""Conversations by synthesisers; an installed package comes without them."""
+"""Conversations by synthesisers; an installed package does not contain them."""
 PEOPLE = SAMPLES / "people"
-"""Recordings of people. `pipelines.lab.fitted` says to which of them endpointing was fitted."""
+"""Recordings of people. `pipelines.lab.fitted` lists those that endpointing was fitted to."""
 
 
 def installed(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What a pipeline file may say, and one clear sentence for everything it may not.
+"""The settings of a pipeline file, and one clear sentence for each mistake in it.
 
 A pipeline is a TOML file: one table a stage. Times that people write are in milliseconds and end in `_ms`.
 """
@@ -30,81 +30,81 @@ from voice.turns.extra_requests import EXTRA
 
 FOLDER = Path(__file__).parent / "presets"
 ENGINE = "engine"
-"""The key of a stage's table that says what does its work."""
+"""The key of a stage's table that chooses its engine or provider."""
 TIER_BRINGS = ("provider", "model", "wire", "base_url", "api_key_env", "speed", "effort", "price", "p95_ms")
-"""What a tier of the catalogue says of itself."""
+"""The settings that a tier of the catalogue determines itself."""
 STAGE_EXAMPLES = {
     "asr": '; add a table such as [asr] with engine = "sphinx"',
     "llm": '; add a table such as [llm] with provider = "responder"',
 }
-"""What to add for a required stage that a file lacks."""
+"""The advice for a required stage that a file lacks."""
 
 
 class Vad(Table):
     """Voice activity detection (Silero)."""
 
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.7
-    """How sure the detector must be that a window of 32 ms is speech."""
+    """The probability from which the detector takes a window of 32 ms for speech."""
     start_ms: Annotated[int, Field(ge=32, le=1000)] = 200
-    """How long sound must be speech before it counts as the start of a turn or as a barge-in."""
+    """The length of speech that counts as the start of a turn or as a barge-in."""
     stop_ms: Annotated[int, Field(ge=32, le=2000)] = 200
-    """The silence after which speech has stopped; no turn ends sooner."""
+    """The silence that ends speech; no turn ends sooner."""
     min_volume: Annotated[float, Field(ge=0, le=1)] = 0.4
     """The loudness below which nothing is speech, as pipecat measures it."""
 
 
 class Turns(Table):
-    """When the user has finished; see docs/concepts/end-of-turn.md."""
+    """The end of the user's turn; see docs/concepts/end-of-turn.md."""
 
     detector: Literal["smart-turn", "silence"] = "smart-turn"
-    """What judges whether the words sound finished: Smart Turn, or nothing but the silence after them."""
+    """How to judge whether the words sound finished: by Smart Turn, or only by the silence after them."""
     fallback_ms: Annotated[int, Field(ge=100, le=5000)] = 700
-    """The silence that ends a turn when nothing tells whether its words are finished, and, unless `adaptive`, when they
+    """The silence that ends a turn if it is unknown whether its words are finished and, without `adaptive`, if they
     sound unfinished. The default leaves time for a prepared answer within the 800 ms of a turn."""
     adaptive: bool = True
-    """Whether it also counts how finished the words read, how long the turn has lasted, and how often and how long the
-    caller pauses. Words in doubt then need as much silence as `risk` allows, up to `longest_ms`."""
+    """Whether the evidence also includes how finished the words read, the length of the turn, and the number and length
+    of the caller's pauses. Words in doubt then need as much silence as `risk` allows, up to `longest_ms`."""
     risk: Annotated[float, Field(gt=0, lt=1)] = RISK
     """The share of a caller's pauses that may be taken for the end of the turn. A smaller one costs time, a larger one
     cuts off more callers; `latency curve` shows both."""
     longest_ms: Annotated[int, Field(ge=100, le=10_000)] = 2500
-    """The longest silence that an adaptive turn waits for."""
+    """The longest silence of an adaptive turn."""
     speculation: Literal["off", "llm", "llm+tts", "early"] = "early"
-    """What starts before the end of a turn that is likely to be over: nothing, the answer, or also the speech of its
-    first clause. With `early` both start while the last words are still spoken, when they read like an end; that takes
-    a Whisper whose passes are short, without which it does what `llm+tts` does."""
+    """The work that starts before the likely end of a turn: none, the answer, or also the speech of its first clause.
+    With `early` both start while the last words are still spoken, if they read like an end; this needs a Whisper with
+    short passes, otherwise `early` does the same as `llm+tts`."""
     extra_requests: Annotated[float, Field(ge=0, le=2)] = EXTRA
-    """The early requests that a call may waste, as a share of its turns; `early` risks none beyond it."""
+    """The early requests that a call may waste, as a share of its turns."""
     hint_ms: Annotated[int, Field(ge=0, le=1000)] = 64
     """The silence after which the recogniser starts to finish its text, and the answer may be started; 0 for never."""
 
 
 class BargeIn(Table):
-    """What the caller's speech does to an answer; see docs/concepts/barge-in.md."""
+    """The effect of the caller's speech on an answer; see docs/concepts/barge-in.md."""
 
     mode: Literal["auto", "off", "speech", "words"] = "auto"
-    """What stops an answer: nothing, any speech, or what the speech says. `auto` is `words` where the recogniser gives
-    words while they are spoken, else `speech`."""
+    """What stops an answer: nothing, any speech, or certain words. `auto` is `words` if the recogniser gives words
+    during speech, else `speech`."""
     duck_db: Annotated[float, Field(ge=0, le=60)] = 15
-    """How much softer an answer goes on, in decibels, until the words have decided."""
+    """The attenuation of an answer, in decibels, until the words have decided."""
     decide_ms: Annotated[int, Field(ge=300, le=3000)] = 650
-    """How long speech goes on before words of any kind stop an answer; backchannels never do."""
+    """The length of speech after which any words stop an answer; backchannels never do."""
     short_ms: Annotated[int, Field(ge=0, le=3000)] = 500
-    """Shorter speech stops it only by what it asks ("stop", a whole request): recognisers hear words in coughs."""
+    """Shorter speech stops it only with "stop", a whole request or the like: recognisers hear words in coughs."""
     hold_ms: Annotated[int, Field(ge=100, le=5000)] = 2000
     """How long an answer that was silenced by speech without words waits for words before it goes on."""
     far_db: Annotated[float, Field(ge=0, le=60)] = 15
-    """How much softer than the caller a voice is that is somebody else's, in decibels; 0 for no such difference."""
+    """The level difference, in decibels, from which a softer voice is not the caller's; 0 for none."""
 
 
 class Watchdog(Table):
-    """How long a caller may be left in silence; see docs/concepts/failures.md."""
+    """Limits on a caller's wait in silence; see docs/concepts/failures.md."""
 
     silence_ms: Annotated[int, Field(ge=1000, le=120_000)] = 8000
-    """What the caller waits for must do something within this time. A language model or a tool is then said to be still
-    working; anything else has hung: the caller is told, or the call is ended."""
+    """The part that the caller waits for must show progress within this time. A language model or a tool is then
+    announced as still working; any other part has hung: the caller is told, or the call is ended."""
     give_up_ms: Annotated[int, Field(ge=1000, le=600_000)] = 60_000
-    """A language model or a tool that is still working after this time has hung, too."""
+    """A language model or a tool that is still working after this time has also hung."""
 
 
 class Call(Table):
@@ -113,28 +113,28 @@ class Call(Table):
     silence_ms: Annotated[int, Field(ge=0, le=3_600_000)] = 30_000
     """The silence after which the caller is asked, once, whether they are still there; 0 never asks."""
     silence_question: Annotated[str, Field(min_length=1, max_length=200)] = ENGLISH.still_there
-    """What is asked then; the usual question is in the pipeline's `language`."""
+    """The question after that silence; the default is in the pipeline's `language`."""
     part_ms: Annotated[int, Field(ge=0, le=600_000)] = 20_000
-    """How long an answer may be, about, before it stops at the end of a sentence and the caller is asked whether to go
+    """The approximate length after which an answer stops at the end of a sentence and the caller is asked whether to go
     on; 0 speaks every answer to its end."""
     hang_up: bool = True
     """Whether the agent ends the call after it has answered a goodbye."""
     transcripts: str = ""
-    """The folder in which a transcript of each call is kept; empty keeps none."""
+    """The folder for the transcripts of calls; empty keeps none."""
     transcript_days: Annotated[int, Field(ge=0, le=36_500)] = 0
-    """How many days a transcript is kept: older ones are deleted when the next one begins; 0 deletes none."""
+    """Days for which a transcript is kept: older ones are deleted when the next one begins; 0 deletes none."""
 
 
 class Settings(Table):
-    """A whole pipeline, as resolved: every value that was used."""
+    """A resolved pipeline with all its values."""
 
     name: str
-    """What the pipeline is called."""
+    """The pipeline's name."""
     description: str = ""
     """One sentence for `voice pipelines`."""
     language: Language = "en"
-    """What is spoken, by both sides: it chooses the recogniser's language, the voice, what the agent says of its own
-    accord, and the words that decide turns and interruptions; see docs/how-to/languages.md."""
+    """The language of caller and agent: it chooses the recogniser's language, the voice, the agent's own phrases, and
+    the words that decide turns and interruptions; see docs/how-to/languages.md."""
     vad: Vad = Vad()
     turns: Turns = Turns()
     barge_in: BargeIn = BargeIn()
@@ -159,11 +159,11 @@ class Settings(Table):
         return self
 
     def notices(self) -> list[str]:
-        """What is worse in its language than somebody would expect, each as one clause."""
+        """The limitations in its language, each as one clause."""
         return list(notices(self.language, (self.asr, self.llm, self.tts), adaptive=self.turns.adaptive))
 
     def needs(self) -> list[str]:
-        """What is not here yet, each with how to get it. Nothing is loaded or downloaded."""
+        """The missing parts, each with the way to get it. Nothing is loaded or downloaded."""
         return [*self.asr.needs(), *self.llm.needs(), *self.tts.needs()]
 
 
@@ -227,7 +227,7 @@ def _chooses_engine(override: str) -> bool:
 
 
 def apply_override(table: dict[str, Any], override: str) -> None:
-    """Carry out one `--set key=value` on a pipeline's nested dictionaries; another engine drops the old one's settings.
+    """Apply one `--set key=value` to a pipeline's nested dictionaries; a new engine drops the old one's settings.
 
     Raises:
         ConfigurationError: it has no key, or the key goes through a value.
@@ -247,7 +247,7 @@ def apply_override(table: dict[str, Any], override: str) -> None:
         if not isinstance(table, dict):
             raise ConfigurationError(f'--set {override}: "{parent}" is a value, not a table.')
     if last == "tier":
-        # Another tier of the catalogue brings its own.
+        # Another tier of the catalogue has its own.
         for replaced in TIER_BRINGS:
             table.pop(replaced, None)
     if last == ENGINE and parents and table.get(ENGINE, parsed) != parsed:
@@ -256,13 +256,13 @@ def apply_override(table: dict[str, Any], override: str) -> None:
 
 
 def _llm_kind(llm: Any) -> str:
-    """Which of the two forms an `llm` table has."""
+    """The form of an `llm` table, one of two."""
     provider = llm.get("provider") if isinstance(llm, dict) else getattr(llm, "provider", None)
     return "responder" if provider == "responder" else "tiers"
 
 
 def _sentence(table: dict[str, Any], error: dict[str, Any]) -> str:
-    """What is wrong, without source and full stop; it ends with a suggestion where one is close."""
+    """The mistake as a sentence without source and full stop; it ends with a suggestion if there is a close one."""
     path = _path_in_file(table, error)
     kind, context = error["type"], error.get("ctx", {})
     key = ".".join([*path, context["key"]] if "key" in context else path)
@@ -289,7 +289,7 @@ def _sentence(table: dict[str, Any], error: dict[str, Any]) -> str:
 
 
 def _path_in_file(table: Any, error: dict[str, Any]) -> list[str]:
-    """Where an error is, as the file has it: pydantic's path also says which kind of table was taken."""
+    """The path of an error in the file; pydantic's path also contains the kind of table."""
     path = []
     for part in error["loc"]:
         if isinstance(table, dict) and part in table:

@@ -26,7 +26,7 @@ file of your own, and an unknown key or a value out of range is refused. Times a
 generated from the settings.
 """
 CHOICES = ("engine", "provider")
-"""Keys that choose the kind of a table; they are in the heading."""
+"""Keys that choose the kind of a table; the heading shows them."""
 
 
 def page() -> str:
@@ -68,7 +68,7 @@ def _section(heading: str, table: type[Table]) -> Iterator[str]:
 
 
 def _texts(table: type[Table]) -> dict[str, str]:
-    """The text under each field of a table and of what it derives from."""
+    """The text under each field of a table and of its base classes."""
     texts: dict[str, str] = {}
     for part in reversed([one for one in table.__mro__ if issubclass(one, Table) and one is not Table]):
         body = ast.parse(textwrap.dedent(inspect.getsource(part))).body[0]
@@ -96,7 +96,7 @@ def _values(field: FieldInfo) -> str:
 
 
 def _rules(annotation: Any, metadata: list[Any]) -> list[Any]:
-    """Limits of a value; pydantic keeps those of an optional one inside its annotation."""
+    """Limits of a value; pydantic keeps those of an optional value inside its annotation."""
     found = [*metadata, *(item for part in get_args(annotation) for item in getattr(part, "__metadata__", ()))]
     return [inner for item in found for inner in (item.metadata if isinstance(item, FieldInfo) else [item])]
 

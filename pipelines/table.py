@@ -1,4 +1,4 @@
-"""The tables of a pipeline file: each refuses unknown keys, and one of its keys may choose what kind of table it is."""
+"""The tables of a pipeline file: each refuses unknown keys, and one of its keys may choose the kind of table."""
 
 import os
 import re
@@ -13,10 +13,10 @@ from voice.redaction import hide
 UNKNOWN_KEY, UNKNOWN_KIND = "unknown_key", "unknown_kind"
 """Types of the errors that are raised here; their context holds `key` and `known`."""
 SENTENCE = "sentence"
-"""Type of an error whose message says all there is to say, but for the full stop."""
+"""Type of an error whose message is complete, except for the full stop."""
 
 SHORTEST_KEY = 20
-"""Characters of a key that looks like the name of a variable."""
+"""The most characters of a key that looks like the name of a variable."""
 
 
 def _checked_variable(name: str) -> str:
@@ -61,7 +61,7 @@ class OneOf:
     """Marks a field that holds one of several tables: `Annotated[Base, OneOf("engine", (Sphinx, Whisper))]`.
 
     Args:
-        key: the key of the table that says which one it is; in each kind it is a `Literal` of one string.
+        key: the key of the table that chooses the kind; in each kind it is a `Literal` of one string.
         kinds: the tables.
         default: the kind of a table without that key; None refuses it.
     """

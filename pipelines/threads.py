@@ -14,9 +14,9 @@ log = logging.getLogger(__name__)
 
 
 def limit_threads() -> None:
-    """Set the limits that the environment leaves open; the libraries read them only when numpy is first imported.
+    """Set the limits that the environment does not set; the libraries read them when numpy is first imported.
 
-    If numpy has been imported already, a warning is logged: calls work, but share their cores with more threads.
+    If numpy is already imported, a warning is logged: calls work, but share their cores with more threads.
     """
     late = [name for name in THREAD_LIMITS if name not in os.environ] if "numpy" in sys.modules else []
     for name, value in THREAD_LIMITS.items():

@@ -1,4 +1,4 @@
-"""Which software a pipeline runs, and which of its parts are not real, as the report says it."""
+"""The software of a pipeline and its simulated parts, for the report."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -29,6 +29,6 @@ def versions() -> dict[str, str]:
 
 
 def simulated(components: Mapping[str, str]) -> list[str]:
-    """The components that are not real, by their names."""
+    """The simulated components, by their names."""
     marks = ("sim:", "scripted:")
     return [name for name in components.values() if any(mark in name for mark in marks)]

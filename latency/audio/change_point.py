@@ -1,10 +1,10 @@
 """Finds the true edges of a sound detected in noise, which extend beyond the detection because edges are soft.
 
 The method is the generalised likelihood ratio of a change in level (M. Basseville and I. V. Nikiforov, "Detection of
-Abrupt Changes", 1993, 2.4): for each stretch next to the sound, how much better its own mean powers explain it than the
-noise's do, summed over the bands, each weighted by how informative its power is. If the evidence for the best stretch
-suffices, the sound starts there, and the search continues from that point. A hiss that stands out at no single instant
-is found by its length.
+Abrupt Changes", 1993, 2.4): for each stretch next to the sound, it sums over the bands how much better the stretch's
+own mean powers explain it than the noise's do, weighted by the information in each band's power. If the evidence for
+the best stretch suffices, the sound starts there, and the search continues from that point. A hiss that stands out at
+no single instant is found by its length.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ import numpy.typing as npt
 Powers = npt.NDArray[np.float64]
 
 SHORTEST_STRETCH = 4
-"""Spectra (10 ms); a stretch that adjoins the sound may have any length from this on."""
+"""Spectra (10 ms); the least length of a stretch that adjoins the sound."""
 LENGTHS = (4, 8, 12, 16, 24, 32)
-"""Lengths, in spectra, that are tried for a stretch apart from the sound."""
+"""Lengths, in spectra, to try for a stretch apart from the sound."""
 EDGE_REACH = 80
 """Spectra (0.2 s) by which one stretch may move an edge."""
 SILENCE = 16
@@ -23,11 +23,11 @@ SILENCE = 16
 EVIDENCE_NEEDED = 20.0
 """Nats of evidence for the best of some hundred stretches. Noise alone rarely has them: it moves one onset in fifty."""
 PRESENT = 1.5
-"""Nats of evidence from which the power of a band counts as sound."""
+"""Nats of evidence with which the power of a band counts as sound."""
 SPECTRA_IN_A_BLOCK = 8
 """Spectra (20 ms) in a block; blocks overlap so little that their means are practically independent."""
 SPECTRUM_BLUR = 1
-"""Spectra by which a stretch is detected too early, because a spectrum includes what comes next."""
+"""Spectra by which a stretch is detected too early, because a spectrum includes the sound that follows."""
 
 
 class Background:
@@ -45,7 +45,7 @@ class Background:
         relative = powers / self._mean
         self._weights = _degrees(relative[noise])
         self._sums = np.concatenate([np.zeros((1, powers.shape[1])), np.cumsum(relative, axis=0)])
-        # For the sound played backwards, whose beginning is the end.
+        # For the reversed sound, whose beginning is the end.
         self._backwards = (self._sums[-1] - self._sums)[::-1]
 
     def begins(self, first: int, *, after: int) -> int:

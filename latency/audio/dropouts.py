@@ -1,4 +1,4 @@
-"""Holes in the bot's speech: drop-outs that the user could hear, and the silence where an interruption stopped it."""
+"""Gaps in the bot's speech: drop-outs that the user could hear, and the silence where an interruption stopped it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,7 +10,7 @@ from latency.audio.onset import audible_limit, utterances
 
 SHORTEST_DROPOUT = 0.04
 GAP_REACH = 1.0
-"""Seconds; after a longer silence, the bot had finished, whatever the cause."""
+"""Seconds of silence after which the bot counts as finished, whatever the cause."""
 EDGE = 0.005
 """Seconds next to a silence; their level distinguishes a drop-out from a pause between sentences."""
 HARD_EDGE_DB = -14.0
@@ -98,7 +98,7 @@ def _speeches(spoken: Sequence[Span]) -> list[Span]:
 FLUSH_REACH = 0.05
 """Seconds between an interruption and the silence that it causes."""
 SHORTEST_FLUSH = 0.02
-"""Seconds of digital silence that an interruption leaves at least."""
+"""Least seconds of digital silence that an interruption leaves."""
 
 
 def split_at_flushes(spoken: Sequence[Span], channel: Floats, rate: int, flushes: Sequence[float]) -> list[Span]:

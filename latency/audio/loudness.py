@@ -1,4 +1,4 @@
-"""How loud a channel is in each 10 ms frame, and which stretches of it are sustained sound.
+"""The level of a channel in each 10 ms frame, and its stretches of sustained sound.
 
 Levels are RMS over whole 10 ms frames, counted from the first sample. A frame above a limit counts only if at least
 30 of some 50 ms around it are above the limit too, so that a click does not count.
@@ -18,25 +18,25 @@ Ranges = npt.NDArray[np.intp]
 WINDOW, SUSTAINED = 5, 3
 """Frames in a window, and how many of them must be loud for a sound to count."""
 DIGITAL_SILENCE = 2 / 32768
-"""Amplitude up to which a sample is silence; resampling and rounding leave no more."""
+"""Largest amplitude of silence; resampling and rounding leave no more."""
 TENTH = 10
 """Frames in a tenth of a second."""
 ACTIVE_DB = 20.0
-"""A frame within so many decibels of the loudest one (without clicks) is active; a relative gate, see ITU-R BS.1770."""
+"""A frame within these decibels of the loudest one (without clicks) is active; a relative gate, see ITU-R BS.1770."""
 STEADY = 30
-"""Consecutive frames (0.3 s); if their levels hardly differ, they are background and not speech."""
+"""Consecutive frames (0.3 s) with almost equal levels are background and not speech."""
 STEADY_DB = 3.0
 """Largest standard deviation of a background's levels. White noise has 0.5 dB, pink 1 dB, speech at least 4 dB."""
 EVEN_PARTS_DB = 1.5
 """How much louder one part of a background may be than another."""
 QUIETER_DB, QUIETER_SHARE = 5.0, 0.1
-"""A tenth of all sound may be so much quieter than the background, because noise varies."""
+"""How much quieter than the background a tenth of all sound may be, because noise varies."""
 EVEN_DEVIATION = 2.0
 """Factor by which its standard deviation may grow."""
 BACKGROUND_MARGIN = 5
 """Frames at either end of a background that may already contain a sound."""
 BELOW_LOUDEST_DB = 12.0
-"""A background is at least so far below the loudest frame; a long vowel, which is as steady, is louder."""
+"""The least distance of a background from the loudest frame; a long vowel, which is as steady, is louder."""
 
 
 class Span(NamedTuple):
@@ -98,7 +98,7 @@ def extremes(frames: Floats) -> tuple[float, float] | tuple[None, None]:
 
 
 def background(frames: Floats, above: float) -> npt.NDArray[np.bool_]:
-    """Which frames are steady background noise, such as comfort noise, a room or a line.
+    """The frames of steady background noise, such as comfort noise, a room or a line.
 
     Args:
         frames: Levels.
@@ -114,7 +114,7 @@ def background(frames: Floats, above: float) -> npt.NDArray[np.bool_]:
     steady = (deviation < STEADY_DB) & (mean < 20 * np.log10(top)) & (mean > 20 * np.log10(above))
     if steady.any():
         sounding = level[frames > DIGITAL_SILENCE]
-        # Nothing is quieter than a background, so this is a long vowel.
+        # A background is the quietest sound, so this is a long vowel.
         if np.mean(sounding < mean[steady].min() - QUIETER_DB) > QUIETER_SHARE:
             return found
         # Frames that are slightly louder are soft speech over the noise.
@@ -126,7 +126,7 @@ def background(frames: Floats, above: float) -> npt.NDArray[np.bool_]:
 
 
 def _steadied(frames: Floats) -> Floats:
-    """The median of each five frames, by comparisons; sorting each five takes ten times as long."""
+    """The median of each five frames, by comparisons, because sorting takes ten times as long."""
     a, b, c, d, e = (frames[at : len(frames) - 4 + at] for at in range(WINDOW))
     low, high = np.maximum(np.minimum(a, b), np.minimum(c, d)), np.minimum(np.maximum(a, b), np.maximum(c, d))
     median: Floats = np.maximum(np.minimum(low, high), np.minimum(np.maximum(low, high), e))
@@ -161,7 +161,7 @@ def sustained(loud: npt.NDArray[np.bool_], window: int = WINDOW, needed: int = S
     if not loud.any():
         return np.zeros(len(loud), np.bool_)
     ones = np.ones(window, np.intp)
-    # One of the windows that contain frame i (they end at frame i, i + 1, ...) must be busy enough.
+    # One of the windows that contain frame i (they end at frame i, i + 1, ...) must have enough loud frames.
     busy = np.convolve(loud, ones) >= needed
     around = np.convolve(busy, ones)[window - 1 :][: len(loud)]
     counts: npt.NDArray[np.bool_] = loud & (around > 0)

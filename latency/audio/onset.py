@@ -1,26 +1,26 @@
-"""Audio truth: when the bot was audible and when the user spoke, found in the recording alone.
+"""Finds the bot's audible speech and the user's speech in the recording alone.
 
 * *Where*: by energy. A 10 ms frame, counted from the first sample, is audible above -45 dBFS RMS. A quiet channel gets
   a lower limit, 28 dB below the level at which it speaks, but never below -75 dBFS. Where steady noise is within 10 dB
   of the limit, sound is what stands out from the noise band by band (`latency.audio.spectrum`).
 * *Whether*: the sound must be sustained, 30 of 50 ms (a click is not), and must be a voice (`latency.audio.voicing`; a
-  breath, the start of comfort noise and a hiss are not). A sound that is no voice still belongs to a voice less than
-  100 ms away, like the "s" of "stop"; a breath is further away.
+  breath, the start of comfort noise and a hiss are not). Another sound still belongs to a voice less than 100 ms away,
+  like the "s" of "stop"; a breath is further away.
 * Voices less than 300 ms apart are one utterance. It starts and ends at their first and last sample above the limit.
 
-An offset of the whole waveform, constant or slowly drifting, is removed first: nobody hears it, but it counts as level.
+An offset of the whole waveform, constant or slowly drifting, is removed first: it is inaudible but adds to the level.
 Microphones and sound cards without a coupling capacitor add one, and so do some codecs. It shows where the channel is
-otherwise quiet: frame after frame keeps to one side of zero and hardly varies, as no voice, noise or rumble does. A
-constant offset is subtracted, so that the sound keeps its shape. One that drifts, sways or jumps is taken out by a
-filter that shifts nothing in time and reaches 12.5 ms to either side.
+otherwise quiet: consecutive frames stay on one side of zero and hardly vary, unlike voice, noise or rumble. A constant
+offset is subtracted, which keeps the shape of the sound. An offset that drifts, sways or jumps is removed by a filter
+without delay that reaches 12.5 ms to either side.
 
 Digital silence is no noise, so the bot's channel, which comes from our own playout, is judged by its level alone.
 
-Sound that noise hides is not found. Compared with what the same rule finds in the clean recording, at least 97 % of
-onsets are right to 10 ms at a signal-to-noise ratio of 15 dB or better. At 10 dB all human onsets are, and 82 to 88 %
-of the synthetic ones: the first consonant of the others is 3 to 13 dB below the noise, and the onset is late by its
-length. Ends suffer sooner, because voices fade: 58 to 92 % are right at 20 dB, one in four at 10 dB. So a label takes
-precedence, and a measured end is called an estimate.
+Sound hidden by noise is not found. Compared with the same rule on the clean recording, at least 97 % of onsets are
+right to 10 ms at a signal-to-noise ratio of 15 dB or better. At 10 dB all human onsets are right, and 82 to 88 % of the
+synthetic ones: the first consonant of the others is 3 to 13 dB below the noise, and the onset is late by its length.
+Ends suffer more, because voices fade: 58 to 92 % are right at 20 dB, one in four at 10 dB. So a label takes precedence,
+and a measured end is called an estimate.
 """
 
 import math
@@ -39,7 +39,7 @@ AUDIBLE_DB = -45.0
 QUIETEST_AUDIBLE_DB = -75.0
 BELOW_SPEAKING_LEVEL_DB = 28.0
 ABOVE_NOISE_DB = 10.0
-"""Steady noise does not reach so far above its own level by chance."""
+"""Decibels above its own level that steady noise never reaches by chance."""
 CLOSURE = 0.1
 """Seconds of silence allowed between a consonant and the voice that it belongs to."""
 UTTERANCE_PAUSE = 0.3
@@ -53,13 +53,13 @@ NOISY_DB = 32.0
 ONSET_BLUR = 0.015
 """Seconds by which a spectrum shows the start of a sound early, and its end late."""
 OFFSET_CLEAR = 3.0
-"""How many times the mean of a 10 ms frame exceeds what the frame varies by, if it shows an offset."""
+"""The least ratio of a 10 ms frame's mean to its variation if it shows an offset."""
 OFFSET_LASTS = 10
 """Frames in a row, all on one side of zero."""
 OFFSET_DRIFT = 0.0125
-"""Seconds over which a changing offset is averaged, twice: what is slower than some 25 Hz goes, voices stay."""
+"""Seconds over which a changing offset is averaged, twice: this removes sound below about 25 Hz and keeps voices."""
 OFFSET_QUIETEST = 20.0
-"""Percent of the frames that show an offset, by which it is measured."""
+"""Percent of the frames showing an offset that are used to measure it."""
 OFFSET_CONSTANT = 95.0
 """Percent of those frames that agree on a constant offset."""
 
@@ -81,7 +81,7 @@ def utterances(channel: Channel, rate: int, *, pause: float = UTTERANCE_PAUSE) -
 
 
 def estimated_speech(channel: Channel, rate: int) -> list[Span]:
-    """Where a user without labels seems to speak; an estimate, never called truth.
+    """Where a user without labels probably speaks; an estimate.
 
     The limit is lower than for a bot, because a person's last sound fades: 10 dB above the room and 35 dB below the
     loudest tenth of a second, but at most 20 dB below that and at least 3 dB above the room. The room's level is the
@@ -169,8 +169,8 @@ def without_offset(samples: Floats, rate: int) -> Floats:
     shows = _lasting(clear & (means > 0)) | _lasting(clear & (means < 0))
     if not shows.any():
         return samples
-    # Over a large offset, soft speech shows it, too, but not to the same amount. Quiet frames count that show none: the
-    # offset may begin or end in the middle.
+    # Soft speech over a large offset also shows one, but of another size. Quiet frames without an offset count, because
+    # the offset may begin or end in the middle.
     quiet = varies <= np.percentile(varies[shows], OFFSET_QUIETEST)
     there = means[quiet | (np.sqrt(powers) <= DIGITAL_SILENCE)]
     constant = float(np.median(there))
@@ -182,7 +182,7 @@ def without_offset(samples: Floats, rate: int) -> Floats:
 
 
 def _lasting(clear: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Those that are in a row of at least `OFFSET_LASTS`."""
+    """The frames in rows of at least `OFFSET_LASTS`."""
     found = np.zeros(len(clear), np.bool_)
     for first, end in runs(clear).tolist():
         found[first:end] = end - first >= OFFSET_LASTS
@@ -193,7 +193,7 @@ def _slow(samples: Floats, width: int) -> Floats:
     """The samples averaged twice over `width` of them, centred."""
     values = samples.astype(np.float64)
     for _ in range(2):
-        # Mirrored in its ends, a straight line goes on beyond them.
+        # Mirroring at the ends continues a straight line beyond them.
         padded = np.pad(values, (width // 2, width - 1 - width // 2), "reflect", reflect_type="odd")
         values = frames.sums_of(padded, width) / width
     return values.astype(np.float32)

@@ -18,11 +18,11 @@ HEADER = 44
 
 
 class RecordingError(ValueError):
-    """A file that is no recording of a run; the message names it."""
+    """A file that is not a recording of a run; the message names it."""
 
 
 class RecordedTime(NamedTuple):
-    """The seconds of a recording that exist, and the seconds that its header promises."""
+    """The existing seconds of a recording, and the seconds in its header."""
 
     there: float
     whole: float
@@ -67,7 +67,7 @@ def _write(path: Path, samples: bytes, channels: int) -> None:
 
 
 def extent(path: Path) -> RecordedTime | None:
-    """How much of a recording is there; None when it ends before its first sample.
+    """The existing and the promised length of a recording; None when it ends before its first sample.
 
     Raises:
         RecordingError: It is no WAV, or of another format.
@@ -96,7 +96,7 @@ def read(path: Path) -> "npt.NDArray[np.int16] | None":
 
 
 def _layout(path: Path) -> tuple[int, int, int] | None:
-    """Where the samples begin, in bytes; how many of each channel exist, and how many the header promises."""
+    """The first sample's position in bytes, and the existing and the promised number of samples in each channel."""
     size = path.stat().st_size
     if size < HEADER:
         return None

@@ -24,11 +24,11 @@ SURE, BELONGS = 8.0, 3.5
 """Standard deviations above the mean of the noise: a sound is detected above the first, and extends as far as the
 second is exceeded (hysteresis)."""
 BUSY, NEEDED = 20, 12
-"""Spectra in a window (50 ms), and how many of them must be sure."""
+"""Spectra in a window (50 ms), and how many of them must be above the first limit."""
 RATIO_LIMIT = 50.0
 """Upper limit of the ratio in one band, so that a clean onset does not outweigh the other bands."""
 AHEAD, LEAST = 16, 6
-"""Within so many spectra (40 ms) before a sure sound, a weaker one of so many (15 ms) is its start: a consonant."""
+"""Spectra (40 ms) before a sure sound within which a weaker sound of this length (15 ms) is its start, a consonant."""
 LATE_SPECTRA = 2
 """Spectra (5 ms) that still contain a part of a sound that has ended."""
 SOFT_SPEECH_REACH = 60
@@ -36,7 +36,7 @@ SOFT_SPEECH_REACH = 60
 RUMBLE = 60.0
 """Hz; hum and wind are below."""
 WEAKEST_DB = -6.0
-"""Relative to the noise; weaker sound is not that noise but silence in between."""
+"""Power relative to the noise; weaker sound is silence, not that noise."""
 _CHUNK = 20000
 _Powers = npt.NDArray[np.float64]
 _Choice = npt.NDArray[np.bool_]

@@ -3,10 +3,9 @@
 A voice is periodic; a breath, a click and a hiss are not. The strength of the period is the highest peak of the
 autocorrelation of 40 ms under a Hann window, divided by the window's own (P. Boersma, "Accurate short-term analysis of
 the fundamental frequency and the harmonics-to-noise ratio of a sampled sound", IFA Proceedings 17, 1993): 1 for a
-periodic sound, mostly below 0.5 for noise of any colour. It does not depend on the level, so it fails for other reasons
-than a level does.
+periodic sound, mostly below 0.5 for noise of any colour. It is independent of the level, and so are its errors.
 
-Sounds with a pitch that are no voices, such as music or a dial tone, pass; a whisper does not.
+Other sounds with a pitch, such as music or a dial tone, pass; a whisper does not.
 """
 
 import numpy as np
@@ -25,7 +24,7 @@ RUMBLE = 60.0
 VOICED = 0.6
 """Strength of the period from which a frame is voiced: most of the sound repeats itself."""
 EXAMINED, NEEDED = 8, 3
-"""How many of a sound's loudest frames are examined, and how many must be voiced: vowels are the loudest part."""
+"""The number of loudest frames to examine, and how many must be voiced: vowels are the loudest part."""
 
 
 def is_voice(samples: Floats, rate: int, frames: Floats, sounds: Ranges) -> npt.NDArray[np.bool_]:

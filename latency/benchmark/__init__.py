@@ -1,1 +1,1 @@
-"""The figures of a benchmark: our agent beside others, and what each of its parts is worth."""
+"""The figures of a benchmark: our agent beside others, and the worth of each of its parts."""

@@ -6,8 +6,8 @@ come from the recordings, or from outside the agents: requests at the language m
 
 * Ratio: one agent's median divided by the other's, over the turns that both answered. Its interval draws turns of the
   fixture, each with its repetitions, with replacement, because repeating a recording says little about others.
-* Finished words: the recordings whose words our agent as shipped took for finished in most of the rounds. All agents
-  are shown on the same recordings.
+* Finished words: the recordings whose words our default agent took for finished in most of the rounds. All agents are
+  compared on the same recordings.
 * Worth of a part: an agent without it minus the one that has it, on the turns that both answered, so that a positive
   difference is what the part saves. The intervals draw as for ratios.
 """
@@ -34,27 +34,27 @@ class Callers:
     turns: int
     """Turns that speak, in one round."""
     speakers: tuple[str, ...]
-    """Who speaks in them, as far as known."""
+    """The known speakers."""
     fitted: tuple[str, ...]
-    """Those of them that endpointing was fitted to."""
+    """The speakers among them that endpointing was fitted to."""
     synthetic: int = 0
     """How many of the speakers are synthesisers."""
     unnamed: int = 0
-    """Turns by speakers that are not known."""
+    """Turns by unknown speakers."""
     left_out: int = 0
-    """Turns that were not spoken, because endpointing was fitted to their speakers."""
+    """Turns left out because endpointing was fitted to their speakers."""
     estimated: int = 0
     """Turns whose speech was measured, because they have no labels."""
     wordless: int = 0
     """Turns whose words are unknown, so that a scripted recogniser hears a placeholder."""
     at_once: int = 1
-    """How many callers speak at the same time, each all the turns."""
+    """The number of callers at the same time; each speaks all the turns."""
     fitted_turns: tuple[tuple[str, int], ...] = ()
     """The turns that speakers of the fit speak, each by its scenario and number."""
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> "Callers":
-        """From the benchmark's index."""
+        """Read it from the benchmark's index."""
         names = {key: tuple(entry[key]) for key in ("speakers", "fitted")}
         turns = tuple((scenario, number) for scenario, number in entry.get("fitted_turns", ()))
         return cls(**{**entry, **names, "fitted_turns": turns})
@@ -62,9 +62,9 @@ class Callers:
 
 SCHEMA = 2
 OURS = "ours"
-"""Our agent as shipped."""
+"""Our agent with default settings."""
 INDEX, CALLS = "bench.json", "calls.jsonl"
-"""The index in a benchmark's folder, and in a run's folder what was observed of each call from outside."""
+"""The index in a benchmark's folder, and the outside observations of each call in a run's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Benchmark:
     folder: Path
     created: str
     baseline: str
-    """The variant with which the others are compared."""
+    """The variant that the others are compared with."""
     rounds: int
     fixtures: Sequence[str]
     callers: Callers
@@ -85,7 +85,7 @@ class Benchmark:
 
     @property
     def calls(self) -> int:
-        """How many calls each agent should have made with each language model."""
+        """The planned calls of each agent with each language model."""
         return self.rounds * len(self.fixtures) * self.callers.at_once
 
     @property
@@ -144,7 +144,7 @@ class Benchmark:
         except OSError as error:
             raise RunError(f"{folder} is not a benchmark: {INDEX}: {error.strerror}") from error
         except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
+            raise RunError(f"{folder / INDEX} is not a benchmark's index: {error!r}") from error
 
 
 def usually_finished(tally: ComparedTurns) -> frozenset[tuple[str, int]]:
@@ -192,7 +192,7 @@ def worth(benchmark: Benchmark, row: BenchmarkRow) -> AblationEffect | None:
 
 
 def difference(without: BenchmarkRow, whole: BenchmarkRow) -> AblationEffect | None:
-    """An agent minus another; None without a turn that both answered."""
+    """The difference between two agents; None without a turn that both answered."""
     answered = stats.paired(without.tally.latencies, whole.tally.latencies)
     groups = [[(a * 1000, b * 1000) for a, b in group] for group in answered]
     pairs = [pair for group in groups for pair in group]

@@ -1,4 +1,4 @@
-"""One agent's row of a benchmark, from its run folder and from what was observed of its calls from outside.
+"""One agent's row of a benchmark, from its run folder and from outside observations of its calls.
 
 Every turn that wants an answer, is warm and is no barge-in counts once: it was answered, cut off, or unanswered.
 
@@ -7,7 +7,7 @@ Every turn that wants an answer, is warm and is no barge-in counts once: it was 
   each with its repetitions, with replacement, because repeating a recording says little about others.
 * Cut off: an answer was heard that the agent began before the user had finished, by the same rule for every agent. A
   labelled pause was taken for the end if the agent took the turn for finished, or started to speak, during the pause or
-  up to `REACH` after it, when it cannot know yet that the user continues.
+  up to `REACH` after it, when the agent cannot yet know that the user continues.
 * Barge-ins, and other sounds over answers, that the benchmark planned: the counts of each add up to all of them.
 * Wasted: the share of requests to the language model beyond one for each answered turn.
 """
@@ -30,7 +30,7 @@ NEVER = float("inf")
 """Seconds until the answer to an unanswered turn."""
 
 FINISHED = 0.5
-"""Our agent's probability that a turn is over, pauses being as frequent as ends, from which its words are finished."""
+"""The probability from which our agent takes words for finished, if pauses are as frequent as ends."""
 
 Turn = tuple[str, str, int]
 """A turn's scenario, session and number."""
@@ -48,7 +48,7 @@ class CutOffs:
     elsewhere: int
     """Turns that were cut off outside any labelled pause."""
     heard: int
-    """Turns of which an answer was heard that was begun too early."""
+    """Turns with an audible answer that began too early."""
 
     @property
     def rate(self) -> float | None:
@@ -84,7 +84,7 @@ class Interruptions:
     stopped: int
     """The agent was stopped; only these have a stop time."""
     ended: int
-    """The agent came to its own end while the user began to speak, so how fast it would have stopped is unknown."""
+    """The agent came to its own end while the user began to speak, so its stop time is unknown."""
     ignored: int
     """The agent talked on."""
     missed: int
@@ -96,18 +96,18 @@ class Interruptions:
 
     @property
     def planned(self) -> int:
-        """How many there should have been."""
+        """The planned barge-ins."""
         return self.stopped + self.ended + self.ignored + self.missed + self.unplayed
 
     @property
     def obeyed(self) -> float | None:
-        """Share of stops among those that the agent met; None when it met none."""
+        """The share of stops among the barge-ins into its speech; None without any."""
         met = self.stopped + self.ignored
         return self.stopped / met if met else None
 
 
 def sounds(sessions: Iterable[SessionOutcome]) -> dict[str, int]:
-    """Count the sounds of a run that are no turn, by their effect: "went_on", "resumed", "stopped" and "silent"."""
+    """Count the sounds of a run that are not turns, by their effect: "went_on", "resumed", "stopped" and "silent"."""
     found = Counter(one.sound.result for session in sessions for one in session.outcomes if one.sound)
     return {result.name.lower(): found[result] for result in SoundResult}
 
@@ -142,7 +142,7 @@ class Requests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedTurns:
-    """The warm turns that want an answer and are no barge-ins, by their end."""
+    """The warm turns that want an answer and are not barge-ins, by their end."""
 
     latencies: Latencies
     """Of the answered turns."""
@@ -151,11 +151,11 @@ class ComparedTurns:
     finished: frozenset[Turn] = frozenset()
     """Turns whose words our agent took for finished; empty for another agent."""
     early: int = 0
-    """Answered turns whose answer was heard sooner than people answer."""
+    """Answered turns with an answer heard sooner than people answer."""
 
     @property
     def turns(self) -> int:
-        """How many turns they are."""
+        """The number of turns."""
         return len(self.latencies) + len(self.cut_off) + len(self.unanswered)
 
     def distribution(self, only: Collection[tuple[str, int]] | None = None) -> Distribution:
@@ -180,7 +180,7 @@ class BenchmarkRow:
     variant: str
     about: str
     settings: Sequence[str]
-    """Its settings, as `key=value`; empty for an agent as shipped."""
+    """Its settings, as `key=value`; empty for a default agent."""
     without: str | None
     """The piece of our agent that it lacks, in words; None if it lacks none."""
     of: str | None
@@ -189,17 +189,17 @@ class BenchmarkRow:
     calls: int
     tally: ComparedTurns = field(repr=False)
     expected: int
-    """Turns that want an answer, cold ones and barge-ins too."""
+    """Turns that want an answer, including cold ones and barge-ins."""
     answered: int
-    """Those of them that were answered."""
+    """The answered ones among them."""
     unanswered: Mapping[str, int]
-    """The others, by reason."""
+    """The unanswered ones, by reason."""
     cut_offs: CutOffs
     broken_off: int | None
     """Answers that the agent stopped although the user was silent."""
     interruptions: Interruptions
     sounds: Mapping[str, int]
-    """Sounds that are no turn, spoken into answers, by their effect."""
+    """Sounds over answers that are not turns, by their effect."""
     requests: Requests | None
     cpu_s_per_minute: float | None
     """CPU seconds of the agent's processes per minute of conversation, including models loaded at a call's start."""
@@ -223,10 +223,10 @@ def row(report: Report, calls: Sequence[Mapping[str, Any]], entry: Mapping[str, 
     """An agent's row.
 
     Args:
-        calls: What was observed of its calls from outside: session, turn_ends (when it took the user's turn for
-            finished, seconds on the recording's clock; None when it does not report that) and requests (the
-            simulator's records).
-        entry: What the benchmark's index says of it.
+        calls: Outside observations of its calls: session, turn_ends (when it took the user's turn for finished,
+            seconds on the recording's clock; None when it does not report that) and requests (the simulator's
+            records).
+        entry: Its entry in the benchmark's index.
     """
     ends = {call["session"]: call.get("turn_ends") or () for call in calls}
     per_minute, per_answer = _cpu(report)
@@ -256,7 +256,7 @@ def row(report: Report, calls: Sequence[Mapping[str, Any]], entry: Mapping[str, 
 
 
 def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> ComparedTurns:
-    """Sort the warm turns that want an answer and are no barge-ins by their end.
+    """Sort the warm turns that want an answer and are not barge-ins by their end.
 
     Args:
         ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
@@ -289,7 +289,7 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> C
 
 
 def sounds_finished(turn: TurnRecord) -> bool:
-    """Whether our agent took the words for finished when the turn ended: more likely than not, by all its evidence."""
+    """Whether our agent took the words for finished when the turn ended: over 50 % likely, by all its evidence."""
     chance = turn.smart_turn.finished if turn.smart_turn else None
     return turn.ended_by in JUDGED_COMPLETE or (chance is not None and chance >= FINISHED)
 

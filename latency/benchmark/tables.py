@@ -1,4 +1,4 @@
-"""A benchmark for people: tables for each language model, who called, and what the figures mean."""
+"""A benchmark for people: tables for each language model, the callers, and the meaning of the figures."""
 
 from collections.abc import Iterator, Sequence
 from typing import TextIO
@@ -129,7 +129,7 @@ def _between(interval: Interval | None, form: str, to: str = "-") -> str:
 
 
 def notes(benchmark: Benchmark) -> Iterator[str]:
-    """Who is left out or refused, what each agent is, and what the columns are."""
+    """The agents that are left out or refused, and the meaning of the rows and columns."""
     for name, why in benchmark.skipped.items():
         yield f"{name} is left out: {why}"
     for row in benchmark.rows:
@@ -171,7 +171,7 @@ def notes(benchmark: Benchmark) -> Iterator[str]:
 
 
 def about_callers(callers: Callers) -> Iterator[str]:
-    """The limits that the callers set to the figures."""
+    """The limits of the figures due to their callers."""
     yield f"Callers: {', '.join(_who(callers))}"
     if callers.at_once > 1:
         yield f"AT ONCE: {callers.at_once} callers on one server of each agent, each with all the turns"

@@ -1,1 +1,1 @@
-"""How turns are judged: latency and cut-offs, barge-ins, the LLM budget, right answers, unexplained time."""
+"""Judges turns: latency and cut-offs, barge-ins, the LLM budget, right answers, unexplained time."""

@@ -1,4 +1,4 @@
-"""Whether an answer was right and the user was understood; compares words, never sounds.
+"""Judges whether an answer was right and the user was understood; compares words, never sounds.
 
 Both sides are normalised first: case is folded; number words from zero to one hundred become digits; "%" becomes
 "percent"; apostrophes, and commas between digits, are dropped; decimal points are kept; all other punctuation becomes
@@ -23,7 +23,7 @@ _NUMBER = re.compile(rf"\b(?:((?:one|a) hundred)|({_TENS})(?:[ -]+({_UNIT}))?|({
 
 
 def normalised(text: str) -> str:
-    """The words of a text, single-spaced, in the form in which they are compared."""
+    """The words of a text, single-spaced, in the form for comparison."""
     text = _NUMBER.sub(_as_digits, " ".join(text.casefold().replace("%", " percent ").split()))
     text = re.sub(r"['’]|(?<=\d),(?=\d{3}\b)", "", text)
     text = re.sub(r"(?!(?<=\d)\.(?=\d))[^\w\s]|_", " ", text)
@@ -31,17 +31,17 @@ def normalised(text: str) -> str:
 
 
 def holds(said: str, wanted: str) -> bool:
-    """Whether the wanted words occur in what was said, adjacent and as whole words."""
+    """Whether the wanted words occur in the speech, adjacent and as whole words."""
     return f" {normalised(wanted)} " in f" {normalised(said)} "
 
 
 def is_right(said: str, contains: Sequence[str]) -> bool:
-    """Whether an answer contains everything that a right one contains."""
+    """Whether an answer contains all words of a right one."""
     return all(holds(said, wanted) for wanted in contains)
 
 
 def word_errors(spoken: str, heard: str) -> tuple[int, int]:
-    """How many words the recogniser inserted, dropped or mistook, and how many were spoken."""
+    """The number of words that the recogniser inserted, dropped or mistook, and the number of spoken words."""
     reference, hypothesis = normalised(spoken).split(), normalised(heard).split()
     row = list(range(len(hypothesis) + 1))
     for i, word in enumerate(reference, 1):
@@ -64,7 +64,7 @@ def _as_digits(match: re.Match[str]) -> str:
 
 
 def judge_answer(turn: TurnRecord) -> bool | None:
-    """Whether an answered turn was answered rightly; None when no right answer, or no transcript of it, is known.
+    """Whether an answered turn was answered right; None when no right answer, or no transcript of it, is known.
 
     A user who went on after a pause may have heard several answers. They are judged in order, and the first one
     decides, so a right answer after a wrong one comes too late. An answer that the user interrupted decides nothing if
@@ -74,7 +74,7 @@ def judge_answer(turn: TurnRecord) -> bool | None:
         return None
     heard = [one for one in turn.server_turns if one.played]
     if not heard:
-        # The server does not say what was played.
+        # The server does not report the words that were played.
         return None if turn.said is None else is_right(turn.said, turn.contains)
     for one in heard:
         if is_right(one.played or "", turn.contains):

@@ -4,8 +4,8 @@ The bot was stopped if an interruption emptied the loudspeaker when it fell sile
 A bot that finished its sentence while the user started to speak was not stopped. It has no stop time, because how
 quickly it would have stopped is unknown. One that goes on for longer than `TALKED_ON` talked on.
 
-Backchannels, coughs and noise are meant to let the answer go on. It was resumed if it fell silent and the server says
-that it went on with it; any other stop is one without cause.
+Backchannels, coughs and noise should let the answer go on. It was resumed if it fell silent and the server reports that
+it continued the answer; any other stop is one without cause.
 """
 
 import math
@@ -23,7 +23,7 @@ from latency.record.turn import OverlapRecord, TurnRecord
 FLUSH_REACH = 0.1
 """Largest time between an interruption and the end of the utterance that it stopped, seconds."""
 PAUSE_REACH = 0.3
-"""The same for an answer that was softer until the interruption: it may have been stopped in a pause between words."""
+"""The same for an answer that was softer until the interruption, and may have been stopped in a pause between words."""
 BARGE_IN_REACH = 1.0
 """Seconds after the user's speech during which an interruption may still be due to it."""
 SOUND_REACH = 1.5
@@ -55,7 +55,7 @@ class BargeIn(NamedTuple):
 
 
 class SoundResult(StrEnum):
-    """The effect of a sound that is no turn on the answer."""
+    """The effect on the answer of a sound that is not a turn."""
 
     WENT_ON = "bot went on"
     RESUMED = "bot was silent and went on"
@@ -65,7 +65,7 @@ class SoundResult(StrEnum):
 
 
 class Sound(NamedTuple):
-    """The outcome of a sound, and the label that says what it is."""
+    """The outcome of a sound, and its label."""
 
     kind: str
     result: SoundResult
@@ -73,7 +73,7 @@ class Sound(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotSpeech:
-    """The bot's side of a session, and what became of its loudspeaker; seconds on the recording's clock."""
+    """The bot's side of a session, and the events of its loudspeaker; seconds on the recording's clock."""
 
     spoken: Sequence[Span]
     """Its utterances, in order."""
@@ -117,8 +117,8 @@ def judge_sound(turn: TurnRecord, bot: BotSpeech, *, following: float | None = N
 
     Args:
         turn: The recording that was played.
-        bot: What was heard of the bot in its session.
-        following: When the user was heard again, seconds: what stops the answer after that has another cause.
+        bot: The bot's audible speech in its session.
+        following: When the user was heard again, seconds; a later stop of the answer has another cause.
     """
     if turn.speech or not turn.labels:
         return None

@@ -1,4 +1,4 @@
-"""How one turn kept its LLM budget: was the answer's text there by the deadline, and from which tier?
+"""Judges a turn's LLM budget: was the answer's text ready by the deadline, and from which tier?
 
 A turn is *within* when the tier that was asked first had answer text for synthesis by the deadline, *rescued* when only
 another tier had, *bridged* when only a hold phrase or an opening was spoken by then, else *missed*. A turn that was
@@ -34,7 +34,7 @@ class LlmVerdict:
     reason: str | None
     """Why the policy asked in this order."""
     late_ms: float | None
-    """From the deadline to the answer's text; negative when the text came before the deadline."""
+    """From the deadline to the answer's text; negative for text before the deadline."""
     limit: Limit | None
     """The limit that set the deadline."""
     charged: Stage | None
@@ -42,11 +42,11 @@ class LlmVerdict:
     phrases: tuple[str, ...]
     """Phrases before the answer that bridged the wait for it."""
     gave_up: str | None
-    """Why no answer came, or not all of it."""
+    """Why no answer came, or only part of it."""
 
     @property
     def lateness(self) -> str | None:
-        """How late the answer's text was, in words; None when it was in time or never came."""
+        """The lateness of the answer's text, in words; None when it was in time or never came."""
         if self.late_ms is None or self.late_ms <= 0:
             return None
         return f"{self.late_ms:.0f} ms" if self.late_ms >= 1 else "under 1 ms"
@@ -56,7 +56,7 @@ def judge(turn: ReportedTurn, *, budget: float) -> LlmVerdict | None:
     """Judge a turn by its marks, requests and answers, all on one clock; None when no model was asked.
 
     Args:
-        turn: one of the server's, or one of the user's.
+        turn: a turn of the server's or of the user's.
         budget: seconds from the commit; used when the turn's deadline is not recorded.
     """
     answers = turn.responses
@@ -93,14 +93,14 @@ def judge(turn: ReportedTurn, *, budget: float) -> LlmVerdict | None:
 
 
 UNHEARD: frozenset[EndedBy] = frozenset({"recogniser_failed", "nothing_heard", "own_voice"})
-"""How a turn ends whose words the agent does not know."""
+"""Ends of turns whose words are unknown."""
 
 
 def is_answerless(turn: ReportedTurn) -> bool:
-    """Whether nothing that the user heard was an answer.
+    """Whether the user heard no answer.
 
-    It was an apology, a phrase that bridged the wait for an answer that never came, the reason why something hung, or
-    speech that followed words that were never recognised.
+    The user heard an apology, a phrase that bridged the wait for an answer that never came, the announcement of a hang,
+    or speech after words that were never recognised.
     """
     if turn.ended_by in UNHEARD or (turn.hung is not None and not turn.hung.answered):
         return True
@@ -111,7 +111,7 @@ def is_answerless(turn: ReportedTurn) -> bool:
 
 
 def in_use(attempts: Iterable[RequestRecord], answers: Sequence[AnswerRecord]) -> list[RequestRecord]:
-    """The requests for answers, except those of discarded ones, which were never heard, whatever their outcome says."""
+    """The requests for answers, except for discarded ones, which were never heard, whatever their outcome."""
     discarded = {answer.response for answer in answers if not answer.is_committed}
     return [
         attempt
@@ -153,12 +153,12 @@ def _verdict(
     if clause is not None and clause <= deadline:
         return "rescued" if another else "within"
     ended = max((attempt.end for attempt in used if attempt.end is not None), default=None)
-    # An answer that was interrupted after its deadline had missed it; before it, that is unknown.
+    # An answer interrupted after its deadline missed it; for one interrupted before, that is unknown.
     if clause is None and turn.interrupted and (ended is None or ended < deadline):
         return None
     if all(attempt.outcome != "spoken" for attempt in used) and _is_given_up(used, turn.responses):
         return "missed"
-    # Without a record of the phrases, the first words spoken were no answer if the answer's text came after them.
+    # Without a record of phrases, the first words were no answer if the answer's text came after them.
     bridged_at = turn.marks.get(Mark.CLAUSE_TO_TTS)
     if turn.responses:
         bridged_at = min((phrase.at for phrase in said if phrase.at is not None), default=None)

@@ -1,4 +1,4 @@
-"""Judges a session: each of its turns, and what the recording shows about the session as a whole.
+"""Judges a session: each of its turns, and the session as a whole, by the recording.
 
 In a run with injected faults, each turn also has exactly one end.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 KEY_REACH = 1.0
-"""Seconds within which a key's interruption has reached the server and come back."""
+"""Seconds for a key's interruption to reach the server and come back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def judge_session(
         )
         outcomes.append(judged)
     found = gaps(samples, RATE, underruns=session.underruns, flushes=session.flushes, spoken=bot.spoken)
-    # An interruption that a key asked for is not one without cause.
+    # An interruption by a key is not without cause.
     unasked = [at for at in session.flushes if not any(0 <= at - key <= KEY_REACH for key in session.silence_asked)]
     return SessionOutcome(
         session=session,
@@ -112,27 +112,27 @@ def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span,
 
 
 End = Literal["answered", "rescued", "apologised", "unanswered", "not judged", "no answer wanted", "not played"]
-"""Answered by what was asked first, or by another tier; the caller was told that there is no answer; or there was none.
+"""Answered by the tier asked first, or by another; the caller was told that there is no answer; or there was none.
 "not judged": the recording or the record is lost. "not played": the call ended before the turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnAccount:
-    """One turn, what was broken in it, and what became of it."""
+    """One turn, its fault, and its end."""
 
     session: str
     turn: int
     faults: tuple[InjectedFault, ...]
     end: End
     reason: str | None = None
-    """Why it was not answered; None for a turn that was."""
+    """Why it was not answered; None for an answered turn."""
 
 
 def accounts(sessions: Iterable[SessionOutcome], *, budget: float) -> tuple[TurnAccount, ...]:
-    """One account for every turn of the sessions' recordings, in order, also for turns that were never played.
+    """One account for every turn of the sessions' recordings, in order, including turns that were never played.
 
     Args:
-        sessions: as they were judged.
+        sessions: the judged sessions.
         budget: see `latency.judge.llm_budget.judge`.
     """
     found = []
@@ -163,6 +163,6 @@ def _end(outcome: Outcome, budget: float) -> tuple[End, str | None]:
     if outcome.unanswered in LOST:
         return "not judged", str(outcome.unanswered)
     reason = turn.failed or (str(outcome.unanswered) if outcome.unanswered else None)
-    # What is heard after the end of a turn that got no answer is the reason why there is none.
+    # Speech after the end of a turn without an answer is the announcement of the reason.
     told = Mark.FIRST_AUDIBLE in turn.marks
     return ("apologised" if told else "unanswered"), reason

@@ -2,8 +2,8 @@
 
 * Turn latency: from the true end of the user's speech to the first sample of the bot's next utterance, if that starts
   before the user's next turn.
-* Cut-off: the bot starts to speak between the start and the end of the user's speech, pauses included, or what is
-  heard first after that end answers a turn that the server took for finished before it.
+* Cut-off: the bot starts to speak between the start and the end of the user's speech, pauses included, or the first
+  utterance after that end answers a turn that the server took for finished before it.
 * Early: an answer that is heard less than 200 ms after the user's end. People rarely answer faster.
 * First answer audio: like turn latency, but to the answer itself if a phrase bridged the wait for it.
 * Barge-in stop: from the user's onset to the last audible sample of the bot's utterance, if it was stopped. A bot that
@@ -11,8 +11,8 @@
 * Talk-over: how long the bot was audible while the user spoke.
 * A turn that wants an answer and gets none has exactly one reason (`Unanswered`). Neither an apology for
   a failed language model nor a phrase that bridged a wait is an answer.
-* Where the record of the next turn is lost, a turn's answer is only what its own marks confirm; anything else said
-  before the next known turn may belong to the lost one.
+* If the record of the next turn is lost, only an utterance confirmed by the turn's own marks is its answer; other
+  utterances before the next known turn may belong to the lost one.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ from latency.record.marks import Mark
 from latency.record.turn import ServerTurn, TurnRecord
 
 JITTER_BUFFER = 0.3
-"""Seconds from the server to the ear: an answer that was sent later than this before the next turn was talked over."""
+"""Seconds from the server to the ear: an answer sent less than this before the next turn was talked over."""
 CALLER_PATIENCE = 3.9
-"""Seconds of silence after which the agent is to blame: the caller of a replay waits 4 s, and checks once per frame."""
+"""Seconds of silence that are the agent's fault: the caller of a replay waits 4 s, and checks once per frame."""
 
 
 class Unanswered(StrEnum):
@@ -47,17 +47,17 @@ class Unanswered(StrEnum):
     INTERRUPTED = "interrupted before its answer was heard"
     HUNG_UP = "the call ended before its answer"
     RECORD_LOST = "the record behind it is lost"
-    """The answer may be that to the lost turn."""
+    """The answer may belong to the lost turn."""
     NO_SPEECH = "no speech from the bot"
 
 
 LOST = frozenset({Unanswered.NO_RECORDING, Unanswered.RECORD_LOST})
-"""Reasons that say nothing about the agent: whether it answered cannot be known any more."""
+"""Reasons that are independent of the agent: whether it answered is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerWindow:
-    """The time that a turn's answer had, and what is known of its session; seconds on the recording's clock."""
+    """The time for a turn's answer, and facts about its session; seconds on the recording's clock."""
 
     following: float | None
     """When the user began the next known turn; None after the last one."""
@@ -76,7 +76,7 @@ class AnswerWindow:
 
 
 def _why_unanswered(turn: TurnRecord, window: AnswerWindow, *, early: bool, talked_on: bool) -> Unanswered:
-    """Say why a turn with speech and a recording got no answer, which it wants.
+    """The reason why a turn with speech and a recording got no answer, although it wants one.
 
     Args:
         early: Whether the bot spoke between the start and the end of the user's speech.
@@ -159,12 +159,12 @@ def _phrases_over(report: ServerTurn, heard: Sequence[Span]) -> float | None:
 ONSET_REACH = 0.05
 """Largest difference between the client's and the recording's onset of an answer, seconds."""
 REACH = 0.3
-"""Seconds after a pause during which an agent that took it for the end cannot know yet that the user has continued."""
+"""Seconds after a pause in which an agent that took it for the end cannot yet know that the user has continued."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A turn and what the recording shows about it; durations in seconds."""
+    """A turn and its measurements in the recording; durations in seconds."""
 
     turn: TurnRecord
     latency: float | None = None
@@ -173,23 +173,23 @@ class Outcome:
     whole: float | None = None
     """End of speech to the last audible sample of an answer that was played to its end."""
     cut_off: bool = False
-    """Whether an answer was heard that was begun before the user had finished; no latency is counted then."""
+    """Whether the answer began before the user had finished; no latency is counted then."""
     answered: bool = False
     unanswered: Unanswered | None = None
     right: bool | None = None
-    """Whether what was heard of the answer contains what it should (see `latency.judge.answer`); None when no right
+    """Whether the heard part of the answer contains the right words (see `latency.judge.answer`); None when no right
     answer, or no transcript of it, is known."""
     barge_in: BargeInResult | None = None
     """None for a turn that was not meant to interrupt."""
     barge_in_stop: float | None = None
     sound: Sound | None = None
-    """The effect of a sound that is no turn on the answer; None for a turn with speech."""
+    """The effect on the answer of a sound that is not a turn; None for a turn with speech."""
     ducked: float | None = None
     """From the user's onset over an answer until the loudspeaker was softer; None if it was not."""
     talk_over: float = 0.0
     """Seconds during which both spoke, including the time until the bot stopped for a barge-in."""
     early_heard: float = 0.0
-    """Seconds that were heard of utterances begun before the user had finished."""
+    """Heard seconds of utterances that began before the user had finished."""
     pauses: int = 0
     pauses_cut: int = 0
     """Pauses in which the bot started to speak or the server took the turn for finished."""
@@ -198,22 +198,22 @@ class Outcome:
 
     @property
     def is_timed(self) -> bool:
-        """Whether its latency counts: the turn wants an answer, and got one that was not begun too early."""
+        """Whether its latency counts: the turn wants an answer and got one that did not begin too early."""
         return self.turn.wants_answer and self.latency is not None and not self.cut_off
 
     @property
     def is_usual(self) -> bool:
-        """Whether it is one of the turns whose latencies count together: warm, and no barge-in."""
+        """Whether it is a usual turn, warm and not a barge-in, whose latency counts with the others'."""
         return not (self.turn.cold or self.turn.barge_in)
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether it is known that the turn got no answer, which counts as later than any limit."""
+        """Whether the turn is known to have got no answer, which counts as later than any limit."""
         return self.unanswered is not None and self.unanswered not in LOST
 
     @property
     def is_early(self) -> bool:
-        """Whether its answer was heard too soon after the user's end to be one."""
+        """Whether its answer was heard too soon after the user's end."""
         return self.is_timed and self.latency is not None and self.latency < EARLY
 
 
@@ -265,7 +265,7 @@ def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span],
 
 
 def _confirmed(turn: TurnRecord, heard: list[Span]) -> list[Span]:
-    """The utterances from the one that started the answer according to the turn's own marks; none without marks."""
+    """The utterances from the start of the answer on, by the turn's own marks; none without marks."""
     played, sent = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_SENT)
     if played is not None:
         earliest, latest = played - ONSET_REACH, played + ONSET_REACH
@@ -298,7 +298,7 @@ def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
 
 
 def _begun_early(turn: TurnRecord, reply: Span | None) -> bool:
-    """Whether what was heard first after the user's end answers a turn that was committed before it."""
+    """Whether the first utterance after the user's end answers a turn that was committed before it."""
     if reply is None or turn.start is None or turn.end is None:
         return False
     before = [commit for commit in _commits(turn) if turn.start <= commit <= reply.start]

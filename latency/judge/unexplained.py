@@ -1,4 +1,4 @@
-"""Compares marks with audio: which part of a turn's recorded latency the marks do not explain, and where it lies.
+"""Compares marks with audio: the part of a turn's recorded latency that the marks do not explain, and its place.
 
 The stages of a turn and its unexplained steps add up to the recorded latency.
 """
@@ -78,7 +78,7 @@ def _sentence(turn: TurnRecord, step: Step, residual: float) -> str:
         return f"{length}, between {after} and {before}"
     way = STAGE_ENDS if {step.after, step.before} <= set(STAGE_ENDS) else STAGE_ENDS_WITH_TOOLS
     between = way[way.index(step.after) + 1 : way.index(step.before)]
-    # A clause that no policy held is ready when it is handed on.
+    # A clause that no policy held is handed on as soon as it is ready.
     missing = [mark for mark in between if mark not in turn.marks and mark is not Mark.CLAUSE_READY]
     unknown = f": the server did not report {' and '.join(missing)}" if missing else ""
     return f"{length}, between {after} and {before}{unknown}"

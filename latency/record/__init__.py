@@ -1,1 +1,1 @@
-"""The content of a run folder: turns with their marks, sessions, the run itself; the only home of its formats."""
+"""The content of a run folder and its formats: turns with their marks, sessions, the run itself."""

@@ -54,7 +54,7 @@ class Step(NamedTuple):
     after: Mark
     before: Mark | Literal["recorded"]
     start: float
-    """When `after` happened, or the end of what it waited for."""
+    """When `after` happened, or the end of the stage that it waited for."""
     end: float
     """When `before` happened; earlier than `start` only where the marks add up to more than was recorded."""
 
@@ -67,7 +67,7 @@ class Step(NamedTuple):
 def known_instants(marks: Mapping[Mark, float], *, speech_end: float | None) -> dict[Mark, float]:
     """The marks of a turn and the instants that follow from them; a labelled end of speech replaces the server's.
 
-    Until the silence was long enough, the user waited for it, whatever else was still going on.
+    Until the silence was long enough, the user waited for it, even if other stages were still at work.
     """
     instants = dict(marks)
     if speech_end is not None:

@@ -1,7 +1,7 @@
 """Records as JSON and back: the one place where a record is written to a file or a wire, or read from it.
 
-msgspec checks every value against the type of its field. A key that a record does not have is ignored, because a newer
-version may have written it; a value of the wrong form is refused with one sentence that names its key.
+msgspec checks every value against the type of its field. An unknown key is ignored, because a newer version may have
+written it; a value of the wrong form is refused with one sentence that names its key.
 """
 
 import errno
@@ -30,13 +30,13 @@ _FORMS = {
 
 
 LARGEST = 64 * 1024**2
-"""Bytes of a file that is read whole."""
+"""The most bytes of a file."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Characters that a terminal would obey, and halves of characters, which cannot be written."""
+"""Control characters, and halves of surrogate pairs, which cannot be written."""
 
 
 class TurnError(ValueError):
-    """A record that contradicts itself or its format; the sentence says where."""
+    """A record that contradicts itself or its format; the message names the place."""
 
 
 def to_json(record: object) -> Any:
@@ -55,7 +55,7 @@ def from_json(kind: type[Record], data: object) -> Record:
     except msgspec.ValidationError as error:
         raise TurnError(_sentence(error, kind, data)) from error
     except UnicodeEncodeError as error:
-        # Half of a character that JSON writes in two escapes; Python's reader lets it pass.
+        # Half of a surrogate pair in JSON escapes; Python's reader accepts it.
         raise TurnError("a text holds half a character") from error
 
 
@@ -71,7 +71,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_file(path: Path) -> bytes:
-    """The content of a file, which may be anybody's: a pipe would be waited for, a device read without end.
+    """The content of a file from anywhere, but not of a pipe, which may block, nor of a device, which may be endless.
 
     Raises:
         OSError: It cannot be read, is a pipe or a device, or is larger than `LARGEST`.
@@ -113,7 +113,7 @@ def parse(line: str) -> Any:
         TurnError: The line is not JSON.
     """
     try:
-        # Most lines hold no escape but that of a quotation mark or a newline, and are not walked through.
+        # Most lines have no escapes except those of quotation marks and newlines, and need no cleaning.
         value = msgspec.json.decode(line)
         return value if line.isprintable() and not re.search(r"\\[ubfr]", line) else _visible_values(value)
     except (ValueError, RecursionError) as error:
@@ -121,7 +121,7 @@ def parse(line: str) -> Any:
 
 
 def shown(value: object) -> str:
-    """A wrong value as a sentence shows it."""
+    """A wrong value in the form for error messages."""
     # Short and in ASCII: the value may be a megabyte long, or half a character.
     return reprlib.repr(value).encode("ascii", "backslashreplace").decode()
 

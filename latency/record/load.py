@@ -1,4 +1,4 @@
-"""Observations of a load generator besides the calls themselves; a file in the run folder of the calls.
+"""A load generator's observations besides the calls themselves, a file in their run folder.
 
 Instants are seconds since the generator began.
 """
@@ -23,7 +23,7 @@ class PlacedCall:
     """From 1 on."""
     session: str
     began: Seconds
-    """When the first sample of its recording was; of a refused call, when it was made."""
+    """The time of the first sample of its recording; of a refused call, the time of the attempt."""
     ended: Seconds
     refused: str | None = None
     """The server's reason not to take the call."""
@@ -41,24 +41,24 @@ class ServerSample:
     cpu_seconds: Number
     """Of its processes, since they began."""
     rss_mb: Number
-    """Resident memory of its processes; what they share counts once on Linux, elsewhere for each."""
+    """Resident memory of its processes; shared memory counts once on Linux, elsewhere for each process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedLoad:
-    """The calls of all callers and what they cost."""
+    """The calls of all callers and their cost."""
 
     schema: Count = SCHEMA
     callers: Count
     ramp: Seconds
-    """Within which the callers began, evenly."""
+    """The time in which the callers began, evenly."""
     seconds: Seconds
-    """Until the last call ended."""
+    """The time until the last call ended."""
     generator_cpu_seconds: Number
-    """Used by the process of the callers."""
+    """The processor time of the callers' process."""
     calls: tuple[PlacedCall, ...] = ()
     server: tuple[ServerSample, ...] = ()
-    """Empty for a server whose processes cannot be seen from here."""
+    """Empty for a server whose processes cannot be observed."""
 
     def save(self, folder: Path) -> None:
         """Write it into the run folder.
@@ -70,7 +70,7 @@ class ObservedLoad:
 
     @classmethod
     def read(cls, folder: Path) -> "ObservedLoad | None":
-        """From a run folder; None if its calls were no load test.
+        """Read it from a run folder; None if its calls were not a load test.
 
         Raises:
             RunError: the file is damaged or a newer version's.

@@ -1,7 +1,7 @@
 """The instants of a turn, the units of recorded values, and moving a record from one clock to another.
 
-Each mark is defined in one sentence and belongs to one process's clock. A field's type says what it counts and what a
-file may hold for it: a field of type `Instant` is an instant, and so is every value of `Marks`.
+Each mark is defined in one sentence and belongs to one process's clock. A field's type gives its unit and its range in
+a file: a field of type `Instant` is an instant, and so is every value of `Marks`.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ Instant = Annotated[float, Meta(ge=0, le=_FURTHEST, description="instant")]
 """A point in time, seconds: on the server's monotonic clock while a call runs, on the recording's clock in a run
 folder, where 0 is the first sample of the session's WAV file."""
 EarlierInstant = Annotated[float, Meta(ge=-_FURTHEST, le=_FURTHEST, description="earlier instant")]
-"""The same, but it may lie before the recording, as for what the server did when the call began."""
+"""The same, but perhaps before the recording, such as for the server's work at the beginning of the call."""
 Seconds = Annotated[float, Meta(ge=-_FURTHEST, le=_FURTHEST, description="seconds")]
 """A duration."""
 Milliseconds = Annotated[float, Meta(ge=-_FURTHEST, le=_FURTHEST, description="milliseconds")]
@@ -35,9 +35,9 @@ class Mark(StrEnum):
     """An instant of a turn; its value is its name on the wire and in files."""
 
     SPEECH_END = "speech_end"
-    """Server: the user's speech ended, as far as the server can tell; a label outranks it."""
+    """Server: the user's speech ended, by the server's estimate; a label outranks it."""
     VAD_STOP = "vad_stop"
-    """Server: the voice detector had heard enough silence to say that speech stopped."""
+    """Server: the voice detector had heard enough silence to report the end of speech."""
     EAGER_HINT = "eager_hint"
     """Server: a shorter silence hinted that speech may have stopped."""
     TURN_COMMIT = "turn_commit"
@@ -49,7 +49,7 @@ class Mark(StrEnum):
     TOOL_CALLED = "tool_called"
     """Server: the first tool began that ran before anything was spoken."""
     TOOL_RETURNED = "tool_returned"
-    """Server: the last of these tools ended; the model then answers with what they returned."""
+    """Server: the last of these tools ended; the model then answers with their results."""
     LLM_FIRST_TOKEN = "llm_first_token"
     """Server: that model's first text arrived; role-only, empty and reasoning chunks are not text."""
     CLAUSE_READY = "clause_ready"
@@ -75,11 +75,11 @@ class Mark(StrEnum):
     BOT_SILENT = "bot_silent"
     """Client: the bot's last audible sample after that onset was played."""
     SILENT_ENOUGH = "silent_enough"
-    """Server: the silence had lasted as long as this turn needed; absent when silence did not decide."""
+    """Server: the silence had reached the length that this turn needed; absent when silence did not decide."""
 
     @property
     def clock(self) -> Literal["server", "client"]:
-        """Whose monotonic clock reads this instant."""
+        """The owner of the monotonic clock of this instant."""
         return "client" if self in _CLIENT else "server"
 
 
@@ -114,7 +114,7 @@ ROUNDING = 0.001
 
 
 def disorder(marks: Mapping[Mark, float]) -> str | None:
-    """Say in one sentence which two of a clock's marks contradict cause and effect; None when the order is possible."""
+    """A sentence that names two marks of a clock in an impossible order; None if the order is possible."""
     for chain in CHAINS:
         for earlier, later in pairwise(mark for mark in chain if mark in marks):
             if marks[later] < marks[earlier] - ROUNDING:

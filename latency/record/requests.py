@@ -1,4 +1,4 @@
-"""Requests to language models, the answers they were made for, and what they cost: as a server reports them."""
+"""Requests to language models, their answers and their cost, as a server reports them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from latency.budget import Limit, Stage
 from latency.record.marks import Count, Instant, Number
 
 USUAL_SPEEDS = frozenset({"standard", "standard_only", "default", "auto", "on_demand"})
-"""How providers call the speed that they serve, and bill, unless another one is asked for."""
+"""Providers' names for the default speed."""
 _RENAMED = {"priority": "fast"}
-"""OpenAI's guide: the service tier "fast" is the one that was named "priority", and some models still report it so."""
+"""OpenAI's guide: the service tier "fast" was once named "priority", and some models still report that name."""
 
 
 def same_name(speed: str) -> str:
@@ -33,27 +33,27 @@ def is_same(speed: str, other: str) -> bool:
 RequestOutcome = Literal[
     "spoken", "called", "cancelled", "failed", "silent", "withdrawn", "opened", "rejected", "verdict"
 ]
-"""What became of a request: its text was spoken; only its tools were run; another one was used, or the user spoke; it
-failed; it ended without text; it belongs to a speculative answer that was discarded ("withdrawn"); its words were said
-as the answer's opening ("opened"), or were not, because an opening may not say them ("rejected"); it gave the
-verdict on another one's draft that it was asked for."""
+"""The outcome of a request: its text was spoken; only its tools were run; another request was used, or the user spoke;
+it failed; it ended without text; its speculative answer was discarded ("withdrawn"); its words were said as the
+answer's opening ("opened"), or were not allowed in an opening ("rejected"); it gave the requested verdict on another
+request's draft."""
 
 SHORTENED = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "refusal"}
 )
-"""Why an answer ended before its model had ended it, in the words of OpenAI's and Anthropic's interfaces."""
+"""Reasons why a provider ended an answer before its model did, in the words of OpenAI's and Anthropic's interfaces."""
 
 
 # A struct instead of a dataclass, because a key in JSON is "in", which is a reserved word in Python.
 class Tokens(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request cost, in tokens; None where unknown."""
+    """The tokens of a request; None where unknown."""
 
     prompt: Count | None = msgspec.field(name="in", default=None)
     completion: Count | None = msgspec.field(name="out", default=None)
     cached: Count | None = None
-    """Tokens of the request that the provider had cached, and counted in `prompt`; None where it does not say."""
+    """Tokens of the request that the provider had cached, included in `prompt`; None if not reported."""
     cache_written: Count | None = None
-    """Tokens of the request that it has put into its cache, and counted in `prompt`; None where it does not say."""
+    """Tokens of the request that the provider wrote to its cache, included in `prompt`; None if not reported."""
     estimated: bool = False
     """Whether the counts are estimates, because the provider reported no usage."""
 
@@ -63,7 +63,7 @@ class RequestRecord:
     """A request; None is unknown, or has not happened."""
 
     response: Count | None = None
-    """Number in the call of the answer that it was made for; None for a language model without a budget."""
+    """The number of its answer in the call; None for a language model without a budget."""
     model: str | None = None
     tier: str | None = None
     request: Instant | None = None
@@ -71,39 +71,39 @@ class RequestRecord:
     """The first sign of life from its server."""
     first_token: Instant | None = None
     first_clause: Instant | None = None
-    """Its first speakable clause was complete."""
+    """When its first speakable clause was complete."""
     end: Instant | None = None
     outcome: RequestOutcome | None = None
     """None while it runs."""
     failed: str | None = None
     """Why it failed, in one sentence."""
     opens: bool = False
-    """It asked for an opening only, and is no answer."""
+    """Whether it asked for an opening only, and is no answer."""
     verifies: Count | None = None
-    """Position of the attempt whose draft it was asked to verify, among those of the answer; it is no answer either."""
+    """The position, among the answer's attempts, of the one whose draft it verifies; it is no answer either."""
     continues: Count | None = None
-    """Position of the attempt whose unfinished answer it continues, among those of the answer."""
+    """The position, among the answer's attempts, of the one whose unfinished text it continues."""
     calls: tuple[str, ...] = ()
     """Names of the tools that the model asked for."""
     tokens: Tokens | None = None
     speed: str | None = None
-    """The speed that was asked for, such as "fast" or a service tier; None for the provider's usual one."""
+    """The requested speed, such as "fast" or a service tier; None for the provider's usual one."""
     served: str | None = None
-    """The speed at which the provider says it answered, and bills; None where it does not say."""
+    """The speed that the provider reports and bills; None if not reported."""
     slowed: str | None = None
-    """Why another speed was asked for, or used, than the tier's settings name; one clause, at the change only."""
+    """Why the speed differs from the tier's settings, as one clause, only at the change."""
     finish: str | None = None
-    """Why the provider says that its text ended there, in its own word, such as "stop" or "length"."""
+    """The provider's reason for the end of its text, such as "stop" or "length"."""
     queued: Number | None = None
-    """Seconds that the provider says the request waited before it read the prompt."""
+    """Seconds that the request waited before its prompt was read, by the provider's report."""
     simulated: bool = False
-    """Whether the provider says that its answer is simulated, whatever the model is called."""
+    """Whether the provider reports a simulated answer, whatever the model's name."""
     usd: Number | None = None
-    """What it cost, in US dollars, at the price of what was served; None without a price."""
+    """Its cost, in US dollars, at the price of the served speed; None without a price."""
 
     @property
     def is_answer(self) -> bool:
-        """Whether it asked for an answer, and not for an opening or a verdict."""
+        """Whether it asked for an answer, not for an opening or a verdict."""
         return not self.opens and self.verifies is None
 
     @property
@@ -113,13 +113,13 @@ class RequestRecord:
 
     @property
     def is_usd_estimated(self) -> bool:
-        """Whether its cost is an estimate: the provider did not report its tokens, or the speed that it served."""
+        """Whether its cost is an estimate: the provider did not report the tokens or the served speed."""
         unknown_speed = self.speed is not None and self.served is None
         return bool(self.usd) and (unknown_speed or (self.tokens is not None and self.tokens.estimated))
 
     @property
     def is_served_otherwise(self) -> bool:
-        """Whether the provider served another speed than was asked for."""
+        """Whether the provider served another speed than requested."""
         if self.speed is None or self.speed == "auto" or self.served is None:
             return False
         return not is_same(self.speed, self.served)
@@ -137,11 +137,11 @@ class Price:
     output: Number
     """Tokens of the answer, thoughts included."""
     cached_input: Number | None = None
-    """Tokens of the request that the provider had cached; None: no cheaper than others."""
+    """Tokens of the request that the provider had cached; None: the price of other tokens."""
     cache_write: Number | None = None
-    """Tokens of the request that the provider has put into its cache; None: no dearer than others."""
+    """Tokens of the request that the provider wrote to its cache; None: the price of other tokens."""
     speeds: Mapping[str, Number] = field(default_factory=dict)
-    """What other speeds cost, as multiples of this price, by the provider's name of the speed."""
+    """The prices of other speeds, as multiples of this one, by the provider's name of the speed."""
 
     def at(self, speed: str | None) -> "Price | None":
         """The price at a speed, such as "fast"; None for the usual one. The result is None for an unknown speed."""
@@ -159,7 +159,7 @@ class Price:
         )
 
     def usd(self, tokens: Tokens) -> float | None:
-        """What a request costs, in US dollars; None when its tokens are unknown."""
+        """The cost of a request, in US dollars; None when its tokens are unknown."""
         if tokens.prompt is None or tokens.completion is None:
             return None
         cached = min(tokens.cached or 0, tokens.prompt)
@@ -171,13 +171,13 @@ class Price:
 
 
 def bill(attempt: RequestRecord, price: Price | None) -> float | None:
-    """What a request has cost so far, in US dollars, whatever became of it; None when that is unknown.
+    """The cost of a request so far, in US dollars, whatever its outcome; None if unknown.
 
-    It is billed at the speed that was served; where the provider does not name that, at the one that was asked for. A
-    request that the provider refused costs nothing.
+    It is billed at the served speed or, if the provider does not report that, at the requested one. A request that the
+    provider refused costs nothing.
 
     Args:
-        price: that of its tier; None when it is not known.
+        price: the price of its tier; None if unknown.
     """
     if attempt.tokens is None:
         return None
@@ -188,8 +188,8 @@ def bill(attempt: RequestRecord, price: Price | None) -> float | None:
 
 
 VerificationOutcome = Literal["verified", "replaced", "corrected", "unverified"]
-"""The verifier agreed; a fault was found before any of the draft was spoken; one was found when its first sentence was
-being spoken, and the answer went on from there; the draft was spoken without a verdict."""
+"""The verifier agreed; a fault was found before any of the draft was spoken; a fault was found while its first sentence
+was spoken, and the answer went on from there; the draft was spoken without a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +198,9 @@ class Verification:
 
     outcome: VerificationOutcome
     why: str = ""
-    """What decided it; one clause."""
+    """The reason for it; one clause."""
     fault: str | None = None
-    """What is wrong with the draft, in the words of the verifier or of the rule; None when nothing was found."""
+    """The fault in the draft, in the words of the verifier or of the rule; None if none was found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,31 +208,31 @@ class Vote:
     """The candidates at the instant of the pick."""
 
     candidates: Count
-    """How many were asked for."""
+    """The number of requested candidates."""
     there: Count
-    """How many were whole and passed the checks."""
+    """The number of complete candidates that passed the checks."""
     agreeing: Count
-    """How many of these agree in numbers, days, yes or no, and tool calls with the one that was picked, that one
-    included; 0 when another answer was spoken, or one that was not whole yet."""
+    """The number of these that agree with the picked one in numbers, days, yes or no, and tool calls, itself included;
+    0 when another answer, or an incomplete one, was spoken."""
     dismissed: tuple[str, ...] = ()
-    """Why others were not to be used, one clause each."""
+    """Why other candidates were not usable, one clause each."""
     why: str = ""
     """Why this one was picked; one clause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPart:
-    """What a turn's answer was of a longer one."""
+    """The part of a longer answer that a turn spoke."""
 
     number: Count = 1
-    """Which part of it was spoken, from 1; a later one was there already, and no model was asked for it."""
+    """The number of the part, from 1; a later part was already written, and no model was asked for it."""
     asks: bool = False
     """Whether it ended with the question whether to go on; False for the last part."""
 
 
 PhraseKind = Literal["hold", "delay", "opening", "progress"]
-"""A phrase that was said because the budget was spent, because the answer took unusually long, as the answer's opening
-(a sentence that claims nothing, spoken while the answer is made), or while a tool ran."""
+"""The kind of a phrase: said because the budget was spent, because the answer took unusually long, as the answer's
+opening (a sentence that claims nothing, spoken while the answer is written), or while a tool ran."""
 Cap = Literal["call", "day"]
 """A limit of what a call, or the calls of a day, may cost."""
 
@@ -246,14 +246,14 @@ class Phrase:
     kind: PhraseKind = "hold"
     text: str = ""
     tier: str | None = None
-    """The tier that worded it; None for one of the phrases that are always true."""
+    """The tier that worded it; None for a phrase that is always true."""
     rejected: str | None = None
-    """Why a tier's own opening was not said, and this was instead."""
+    """Why it replaced a tier's own opening."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
-    """An answer and how it came about; a turn in which tools were called has several."""
+    """An answer and its origin; a turn with tool calls has several."""
 
     response: Count | None = None
     """Its number in the call, from 0."""
@@ -266,30 +266,30 @@ class AnswerRecord:
     deadline: Instant | None = None
     """When the first speakable clause was due; None before the commit."""
     limit: Limit | None = None
-    """What set the deadline."""
+    """The limit that set the deadline."""
     charged: Stage | None = None
     """The stage that overspent, when the deadline is a floor."""
     said: tuple[Phrase, ...] = ()
     """Phrases that bridged the wait, in order."""
     gave_up: str | None = None
-    """Why no answer came, or not all of it; one sentence."""
+    """Why no answer came, or only part of it; one sentence."""
     tier: str | None = None
     """The tier that spoke first."""
     cap: Cap | None = None
-    """The spending cap that was reached before it, so that the cheapest tier was asked; None for none."""
+    """The spending cap that had been reached, so that the cheapest tier was asked; None if there was none."""
     repaired: str | None = None
-    """The words with which the answer openly took its opening, or the first sentence of its draft, back."""
+    """The words that openly took back its opening, or the first sentence of its draft."""
     vote: Vote | None = None
-    """How it was picked from several candidates; None for an answer without."""
+    """The pick from several candidates; None for an answer without one."""
     verification: Verification | None = None
-    """How its draft was verified; None for an answer without."""
+    """The verification of its draft; None for an answer without one."""
     forgotten: Count | None = None
-    """How many earlier turns of the call its requests no longer contained; None where none was forgotten."""
+    """The number of earlier turns of the call that its requests no longer contained; None if none was forgotten."""
 
     @property
     def is_committed(self) -> bool:
         """Whether the answer was for a committed turn; a discarded speculative answer was not.
 
-        Without aligned clocks the instants are unknown, but not what set the deadline.
+        Without aligned clocks the instants are unknown, but not the limit that set the deadline.
         """
         return self.commit is not None or self.limit is not None

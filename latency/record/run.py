@@ -1,8 +1,7 @@
 """Reads a run folder: run.json, turns.jsonl and a stereo recording per session.
 
-A folder whose writer was killed, or whose files are damaged, can still be read: what is whole is read, and the run's
-notes say what is missing. A folder that holds two runs, or whose damage the rest cannot make up for, is refused with
-one sentence.
+A folder with a killed writer or damaged files can still be read: the whole parts are read, and the run's notes list the
+missing ones. A folder that holds two runs, or is damaged beyond that, is refused with one sentence.
 """
 
 import hashlib
@@ -29,18 +28,18 @@ if TYPE_CHECKING:
 
 
 SCHEMA = 1
-"""Of run.json. Keys are only ever added: one that an older run lacks is unknown."""
+"""Of run.json. Keys are only ever added; a key that an older run lacks is unknown."""
 UNDER_WAY = "under_way.json"
-"""The file that holds what there is of a session that has not ended: its record, and its turns that are over."""
+"""The file of an unfinished session: its record so far, and its finished turns."""
 TURN_BEGINS = "{"
-"""How every line of turns.jsonl begins, also one that was cut short."""
+"""The beginning of every line of turns.jsonl, even of a truncated one."""
 _SECONDS_ROUNDED = 0.1
 """Seconds by which a recording may be shorter than run.json says."""
 _OWN_FOLDER = "give every run a folder of its own (`voice replay --out`)"
 
 
 class RunError(Exception):
-    """A run that cannot be read, or not used as asked; `exit_code` is 2, or 3 when there is no data."""
+    """A run that cannot be read or used as requested; `exit_code` is 2, or 3 when there is no data."""
 
     def __init__(self, message: str, *, exit_code: int = 2) -> None:
         super().__init__(message)
@@ -69,7 +68,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} cannot be read: {why}; restore it, or replay again") from error
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(content, dict) or not isinstance(schema, int):
-        raise RunError(f"{path} is not what a run writes: it has no schema number")
+        raise RunError(f"{path} is not a file of a run: it has no schema number")
     if schema > SCHEMA:
         raise _newer(path, f"schema {schema}; this one reads {SCHEMA}")
     if schema < SCHEMA:
@@ -86,7 +85,7 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
     """The turns of turns.jsonl and the notes on them; none when there is no such file.
 
     Raises:
-        RunError: A whole line is no turn or a newer version's, or a turn is there twice with different contents.
+        RunError: A complete line is not a turn or is of a newer version, or two lines of a turn differ.
     """
     if not path.is_file():
         return (), []
@@ -94,7 +93,7 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error}") from error
-    # Every whole line ends with a newline, so what follows the last one was cut short, if it is the start of a turn.
+    # Every complete line ends with a newline, so the start of a turn after the last newline was cut short.
     cut = lines.pop()
     notes = [f"the last line of {path.name} was cut short and is not counted"] if cut else []
     turns: dict[tuple[str, int], TurnRecord] = {}
@@ -138,7 +137,7 @@ def read_under_way(folder: Path) -> UnfinishedSession | None:
     """Read the session that was under way when the run's writer was killed; None when nothing is left of it.
 
     Raises:
-        RunError: The file is not what a run writes.
+        RunError: The file is not one of a run.
     """
     path = folder / UNDER_WAY
     try:
@@ -150,13 +149,13 @@ def read_under_way(folder: Path) -> UnfinishedSession | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RunError(f"{path} is not what a run writes: {error}; take it away, or replay again") from error
+        raise RunError(f"{path} is not a file of a run: {error}; delete it, or replay again") from error
 
 
 def check_sessions(
     folder: Path, listed: Sequence[ListedSession], turns: Sequence[TurnRecord], *, is_complete: bool
 ) -> tuple[frozenset[str], list[str]]:
-    """The sessions whose turns are not all there, or may not be, and the notes on them.
+    """The sessions that may lack turns, and the notes on them.
 
     Args:
         is_complete: Whether the run's writer finished.
@@ -169,7 +168,7 @@ def check_sessions(
         raise RunError(f"{folder / 'run.json'} lists the session {twice[0]!r} twice: two runs are mixed; {_OWN_FOLDER}")
     found = Counter(turn.session for turn in turns)
     unlisted = [name for name in found if name not in names]
-    # Only a writer that was killed leaves turns of a session that it has not listed.
+    # Only a killed writer leaves turns of an unlisted session.
     if unlisted and is_complete:
         raise RunError(
             f"{folder / 'turns.jsonl'} holds turns of a session {unlisted[0]!r} that run.json does not list: two runs "
@@ -185,10 +184,10 @@ def check_sessions(
 
 
 def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[str, float], list[str]]:
-    """Where recordings end that were cut short, seconds by session, and the notes on all recordings.
+    """The ends of truncated recordings, seconds by session, and the notes on all recordings.
 
     Raises:
-        RunError: A file is no recording of a run.
+        RunError: A file is not a recording of a run.
     """
     ends: dict[str, float] = {}
     notes = []
@@ -206,7 +205,7 @@ def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[st
             ends[session.name] = 0.0
             notes.append(f"the recording {session.wav} was cut short before its first sample")
         elif found.is_cut or found.there < (session.seconds or 0.0) - _SECONDS_ROUNDED:
-            # A file that is shorter but whole was replaced, or was cut by a tool that repairs headers.
+            # A shorter file with a correct header was replaced, or cut by a tool that repairs headers.
             whole = max(found.whole, session.seconds or 0.0)
             ends[session.name] = found.there
             notes.append(
@@ -217,10 +216,10 @@ def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[st
 
 
 def recording_extent(path: Path) -> RecordedTime | None:
-    """How much of a recording is there; None when it ends before its first sample.
+    """The existing length of a recording; None when it ends before its first sample.
 
     Raises:
-        RunError: It is no recording of a run.
+        RunError: It is not a recording of a run.
     """
     try:
         return extent(path)
@@ -257,20 +256,20 @@ Status = Literal["running", "complete", "interrupted"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHeader:
-    """Describes a run, in enough detail to repeat it."""
+    """The description of a run, detailed enough to repeat it."""
 
     created: str
     """Local time with offset, ISO 8601."""
     command: Sequence[str] = ()
     pipeline: Mapping[str, Any] = field(default_factory=dict)
-    """The pipeline file as resolved."""
+    """The resolved pipeline file."""
     components: Mapping[str, str] = field(default_factory=dict)
     simulated: Sequence[str] = ()
     """Names of the simulated components."""
     versions: Mapping[str, str] = field(default_factory=dict)
     host: Mapping[str, Any] = field(default_factory=dict)
     chaos: Count | None = None
-    """The seed by which faults were put into the calls; None for an ordinary run."""
+    """The seed of the injected faults; None for an ordinary run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,13 +290,13 @@ class Run:
     notes: tuple[str, ...] = ()
     """Warnings about the run: unfinished, cut short."""
     recorded_until: Mapping[str, float] = field(default_factory=dict)
-    """Where the recording of a session ends that was cut short, seconds; the others are whole or not there at all."""
+    """The ends of truncated recordings, seconds by session; the others are complete or missing."""
     incomplete_sessions: frozenset[str] = frozenset()
-    """Sessions whose turns are not all in turns.jsonl, or may not be."""
+    """Sessions that may lack turns in turns.jsonl."""
 
     @classmethod
     def load(cls, folder: Path) -> "Run":
-        """Read a run folder, also one whose writer was killed.
+        """Read a run folder, even after its writer was killed.
 
         Raises:
             RunError: No such folder, not a run, written by a newer version, a broken file, or no turns in it.
@@ -312,7 +311,7 @@ class Run:
         try:
             header, run = from_json(RunHeader, content), from_json(_Run, content)
         except TurnError as error:
-            raise RunError(f"{folder / 'run.json'} is not what a run writes: {error}") from error
+            raise RunError(f"{folder / 'run.json'} is not a file of a run: {error}") from error
         sessions, under_way = run.sessions, []
         kept = None if run.status == "complete" else read_under_way(folder)
         if kept is not None and kept.turns and kept.session.name not in {session.name for session in sessions}:
@@ -352,7 +351,7 @@ class Run:
         return None if self.status == "complete" else f"its status is {self.status!r}"
 
     def recording(self, session: Session) -> "npt.NDArray[np.int16] | None":
-        """A session's recording as far as it goes, int16 of shape (samples, 2) at `RATE`; None when there is none.
+        """A session's existing recording, int16 of shape (samples, 2) at `RATE`; None when there is none.
 
         Raises:
             RunError: The file is not a stereo recording of 16-bit samples at `RATE`.
@@ -364,7 +363,7 @@ class Run:
 
 
 def newest(root: Path) -> Path:
-    """The latest run folder under `root`; one without turns, just begun or killed at once, only if there is no other.
+    """The latest run folder under `root`; one without turns (just begun, or killed) only if there is no other.
 
     Raises:
         RunError: There is none.

@@ -64,11 +64,11 @@ class RunWriter:
         return f"{file_name(name)}.wav"
 
     def keep(self, session: Session, turns: Iterable[TurnRecord], stereo: "npt.NDArray[np.int16]") -> None:
-        """Keep what there is of a session under way, in place of what was kept before, in case the writer is killed.
+        """Save a session under way, in place of its last save, in case the writer is killed.
 
         Args:
-            session: What it has been so far.
-            turns: Those of its turns that are over.
+            session: Its record so far.
+            turns: Its finished turns.
             stereo: Its recording so far, see `write_session_wav`.
         """
         self._kept = session.name
@@ -80,10 +80,10 @@ class RunWriter:
         """Write a session's recording and return its file name.
 
         Args:
-            stereo: int16, shape (samples, 2), 16 kHz: left the user as injected, right the bot as played.
+            stereo: int16, shape (samples, 2), 16 kHz: left the user as sent, right the bot as played.
 
         Raises:
-            ValueError: Another type or shape, or a session of that name has a recording already.
+            ValueError: Another type or shape, or a session of that name already has a recording.
         """
         path = self.folder / self.wav_of(name)
         if path.exists() and name != self._kept:
@@ -95,8 +95,8 @@ class RunWriter:
         """Add a finished session to run.json; call it after its turns and its recording are written.
 
         Args:
-            session: What it was.
-            sources: Where the files of `session.fixtures` lie, so that a reader can tell whether they have changed.
+            session: Its record.
+            sources: The paths of `session.fixtures`, so that a reader can tell whether the files have changed.
         """
         self._sessions.append((session, sources or {}))
         self._write_run("running")
@@ -110,7 +110,7 @@ class RunWriter:
         return self.folder
 
     def discard(self) -> None:
-        """Take back what was written, and the folder if nothing else is in it."""
+        """Delete the written files, and the folder if nothing else is in it."""
         kept = [] if self._kept is None else [self.wav_of(self._kept)]
         names = [
             "run.json",
@@ -138,7 +138,7 @@ class RunWriter:
         with part.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
-            # A machine that loses its power must not leave the new name without the content.
+            # A power failure must not leave the new name without the content.
             os.fsync(file.fileno())
         os.replace(part, self.folder / name)
 

@@ -1,4 +1,4 @@
-"""One recorded conversation of a run: how it was paced, played and recorded, and what load the server had meanwhile."""
+"""One recorded conversation of a run: its pacing, playout and recording, and the server's load."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,20 +9,20 @@ from latency.record.marks import Count, Instant, Milliseconds, Number, Seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pacing:
-    """How faithfully the user's audio was sent in real time."""
+    """The pacing of the user's audio in real time."""
 
     frames: Count
     late_over_20ms: Count
     """Frames sent more than 20 ms after their time."""
     late_max_ms: Milliseconds | None = None
     clock_ratio: Number | None = None
-    """Seconds of the clock that passed per second of audio sent: 1.0 is real time. None for fewer than two frames."""
+    """Clock seconds per second of audio sent: 1.0 is real time. None for fewer than two frames."""
     on_card: bool = False
     """Whether a sound card paced it, whose drift is corrected."""
 
     @property
     def complaint(self) -> str | None:
-        """Why latencies measured under this pacing cannot be trusted, in one sentence; None when they can."""
+        """Why latencies under this pacing cannot be trusted, in one sentence; None when they can."""
         if self.frames and self.late_over_20ms / self.frames > LATE_SHARE_ALLOWED:
             late, allowed = self.late_over_20ms / self.frames * 100, LATE_SHARE_ALLOWED * 100
             # A rounded figure must not look like the limit that it exceeds.
@@ -39,13 +39,13 @@ class Pacing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockAlignment:
-    """The server's clock minus the client's, as the ping with the shortest round trip shows it."""
+    """The server's clock minus the client's, by the ping with the shortest round trip."""
 
     offset: Seconds
     rtt: Seconds
     """Round trip of that ping; half of it bounds the error."""
     pings: Count
-    """Pings it was chosen from."""
+    """The number of pings."""
 
     def to_client(self, server_time: float) -> float:
         """Convert an instant from the server's clock to the client's, seconds."""
@@ -70,17 +70,17 @@ class ServerLoad:
     cpu_cores: Number | None = None
     """CPU seconds per second."""
     rss_mb: Number | None = None
-    """Resident memory of its processes at the end, MB; what they share counts once on Linux, elsewhere for each."""
+    """Resident memory of its processes at the end, MB; shared memory counts once on Linux, elsewhere for each."""
     rss_peak_mb: Number | None = None
-    """The most resident memory that was seen, MB; None where only the end was looked at."""
+    """The most resident memory observed, MB; None if observed only at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectedFault:
-    """One fault that `voice replay --chaos` put into the call on purpose."""
+    """One fault that `voice replay --chaos` injected into the call."""
 
     turn: Count
-    """The turn of the session that was played, or had been played last."""
+    """The session's turn that was being played, or was played last."""
     at: Instant
     what: str
     """The fault as a clause: "sim:sonnet never answers"."""
@@ -109,17 +109,17 @@ class Session:
     flushes: tuple[Instant, ...] = ()
     """When an interruption emptied the loudspeaker."""
     silence_asked: tuple[Instant, ...] = ()
-    """When the user asked the agent to be silent, by a key: an interruption, and not one without cause."""
+    """When the user silenced the agent by a key: an interruption that has a cause."""
     ducked: tuple[tuple[Instant, Instant], ...] = ()
     """When the loudspeaker was softer because the user might be interrupting, (start, end)."""
     outages: tuple[tuple[Instant, Instant], ...] = ()
     """When the client had no connection, (start, end); the call went on after each but perhaps the last."""
     away: tuple[tuple[Instant, Instant], ...] = ()
-    """When the client had no sound card, (start, end): nothing was heard or played, though the recording goes on."""
+    """When the client had no sound card, (start, end): nothing was heard or played, but the recording goes on."""
     injected: tuple[InjectedFault, ...] = ()
-    """Faults that were put into the call on purpose, in order."""
+    """Faults that were injected into the call, in order."""
     self_interruptions: Count | None = None
-    """Turns that the agent's own voice began; None from a server that does not tell."""
+    """Turns that the agent's own voice began; None from a server that does not report them."""
     server: ServerLoad | None = None
     """None when the server was not observed."""
     never_sent: Count | None = None
@@ -133,6 +133,6 @@ class ListedSession(Session):
     """A session as run.json lists it, with its files."""
 
     turns: Count | None = None
-    """How many of the session's turns turns.jsonl holds."""
+    """The number of the session's turns in turns.jsonl."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """The path of each recording of `fixtures`, by its name."""

@@ -64,22 +64,21 @@ class HangRecord:
     at: Instant | None = None
     """When the call stopped waiting for it."""
     seconds: Seconds | None = None
-    """How long it had had."""
+    """How long the call had waited for it."""
     answered: bool = False
-    """Whether some of the turn's answer had been spoken before."""
+    """Whether a part of the turn's answer had been spoken before."""
     ended_call: bool = False
-    """Whether the call was ended: nothing could be said, or it had hung again and again."""
+    """Whether the call was ended, because nothing could be said or it had hung repeatedly."""
 
 
 Because = Literal[
     "at_once", "stop_word", "request", "answer", "words", "no_words", "backchannel", "nothing_heard", "own_words",
     "short", "far", "no_speech",
 ]  # fmt: skip
-"""Why an answer was stopped or resumed. Stopped: for any words, since it had hardly begun or was still awaited
-(at_once); for words that stop a speaker, a
-whole request, an answer to the agent's question, or other words that went on; or without any words, since the
-recogniser failed. Resumed: the words were backchannels, none, or the agent's own; the sound was short and asked for
-nothing, too soft to be the caller's, or no speech; or no words came."""
+"""Why an answer was stopped or resumed. Stopped: by any words, because it had hardly begun or was still awaited
+(at_once); by words that stop a speaker, a whole request, an answer to the agent's question, or other words that went
+on; or without any words, because the recogniser failed. Resumed: the words were backchannels, none, or the agent's own;
+the sound was short and asked for nothing, too soft to be the caller's, or no speech; or no words came."""
 OverlapVerdict = Literal["stopped", "resumed"]
 
 
@@ -88,7 +87,7 @@ class OverlapRecord:
     """One stretch of sound during an answer."""
 
     onset: Instant
-    """When it began, as far as the voice detector's reports tell."""
+    """When it began, by the voice detector's reports."""
     ducked: Instant | None = None
     """When the answer was made softer; None if it was stopped at once."""
     silenced: Instant | None = None
@@ -105,7 +104,7 @@ EndedBy = Literal[
     "smart_turn", "fallback", "whole_request", "nothing_heard", "own_voice", "recogniser_failed", "timeout"
 ]
 """Why the user's turn was ended: its words were judged complete, by Smart Turn and all other evidence; they were in
-doubt, and the silence that they need had passed; they are a whole request; the recogniser heard no words; it heard the
+doubt, and the required silence had passed; they are a whole request; the recogniser heard no words; it heard the
 agent's own voice; the recogniser failed; or pipecat's watchdog stopped waiting."""
 
 
@@ -118,7 +117,7 @@ class SmartTurnOpinion:
     ms: Milliseconds | None = None
     """How long Smart Turn ran."""
     finished: Probability | None = None
-    """Probability that the turn is complete, by all evidence; None when there was none."""
+    """The probability that the turn is complete, by all evidence; None without evidence."""
     silence_ms: Milliseconds | None = None
     """The silence that the turn needed; None when silence did not decide."""
 
@@ -132,9 +131,9 @@ class SpeculationRecord:
     started: Count = 0
     """Speculative answers that were started."""
     discarded: Count = 0
-    """Those of them that were not used."""
+    """The unused ones among them."""
     early: Count = 0
-    """How many were started because of how the words read, before silence or Smart Turn said that they were over."""
+    """The number started because the words read as finished, before silence or Smart Turn indicated the end."""
     used: bool = False
     """Whether the turn's answer is the last one started."""
     request: Instant | None = None
@@ -152,7 +151,7 @@ class ReportedTurn:
     said: str | None = None
     """The answer of the bot, without phrases that bridged a wait."""
     ended_by: EndedBy | None = None
-    """None while the turn is not committed, and for one that was typed."""
+    """None for a turn that is not committed or was typed."""
     smart_turn: SmartTurnOpinion | None = None
     """None when Smart Turn did not run."""
     interrupted: bool = False
@@ -165,23 +164,23 @@ class ReportedTurn:
     attempts: tuple[RequestRecord, ...] = ()
     """Requests to language models, in order."""
     responses: tuple[AnswerRecord, ...] = ()
-    """Answers that were asked for under a budget, in order; empty for a language model without one."""
+    """Answers requested under a budget, in order; empty for a language model without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerTurn(ReportedTurn):
-    """One of the server's own turns; the user's turn makes several when a pause is taken for its end."""
+    """One of the server's own turns; a user's turn becomes several if a pause is taken for its end."""
 
     turn: Count
     """Position in the call, from 0."""
     final: bool = False
-    """Whether nothing will change any more."""
+    """Whether it is final."""
     opening: str | None | UnsetType = UNSET
-    """Phrases that were said because no answer was there; None when there were none, unset when that is unknown."""
+    """Phrases said because no answer was ready; None if there were none, unset if unknown."""
     opening_seconds: Seconds | None = None
-    """How long these phrases are."""
+    """The length of these phrases."""
     played: str | None = None
-    """The words of `said` whose audio was played; None from a server that does not say."""
+    """The words of `said` whose audio was played; None from a server that does not report them."""
     speculation: SpeculationRecord | None = None
     """None from a server that does not speculate."""
     typed: bool = False
@@ -195,21 +194,21 @@ class ServerTurn(ReportedTurn):
     answer_pending: bool = False
     """Whether an answer, or the rest of it, is still to come."""
     stalls: Count | None = None
-    """How many stalls of the event loop were reported with it; None when the loop was not watched."""
+    """The number of stalls of the event loop reported with it; None when the loop was not watched."""
 
     @property
     def is_opening_known(self) -> bool:
-        """Whether the server says which phrases were said because no answer was there."""
+        """Whether the server reports the phrases that bridged the wait for an answer."""
         return self.opening is not UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReport:
-    """The message of the server to its client about a turn, again whenever it changes; instants are on its clock."""
+    """The server's message about a turn, sent again whenever it changes; instants are on the server's clock."""
 
     turn: ServerTurn
     stalls: tuple[Stall, ...] = ()
-    """The stalls that `turn.stalls` counts; a run folder keeps them with the user's turn in which they were."""
+    """The stalls that `turn.stalls` counts; a run folder keeps them with the user's turn that they hit."""
 
     def to_json(self) -> dict[str, Any]:
         """The report as one JSON object: the turn with its stalls in place of their number."""
@@ -238,13 +237,13 @@ class _Stalls:
 
 
 SCHEMA = 1
-"""Of a line of turns.jsonl. Keys are only ever added: one that an older line lacks is unknown."""
+"""Of a line of turns.jsonl. Keys are only ever added; a key that an older line lacks is unknown."""
 SHORTEST_PAUSE = 0.1
 """Seconds; a shorter silence inside a turn is part of a word, not a pause."""
 
 Truth = Literal["labelled", "estimated"]
 JUDGED_COMPLETE: frozenset[EndedBy] = frozenset({"smart_turn", "whole_request"})
-"""Ends of turns whose words were judged complete, though they may have needed more silence than the voice detector."""
+"""Ends of turns whose words were judged complete, perhaps after more silence than the voice detector needs."""
 
 
 class NewerTurnError(TurnError):
@@ -255,7 +254,7 @@ class NewerTurnError(TurnError):
 class TurnRecord(ReportedTurn):
     """A turn of the user and the agent's answer; instants are on the recording's clock.
 
-    The server's report is that of its last committed turn, but `heard` and `said` join the texts of all its turns.
+    The report is that of the server's last committed turn, but `heard` and `said` join the texts of all its turns.
 
     Raises:
         TurnError: Speech stretches or marks are out of order, or a turn without speech wants an answer.
@@ -278,7 +277,7 @@ class TurnRecord(ReportedTurn):
     """Other labelled stretches: (start, end, "noise", "echo" or "backchannel")."""
     wants_answer: bool
     contains: tuple[str, ...] = ()
-    """Words that a right answer contains, all of them; empty when the fixture defines no right answer."""
+    """The words that a right answer contains; empty when the fixture defines no right answer."""
     barge_in: bool = False
     """Whether the user was meant to begin while the bot speaks."""
     backchannel: bool = False
@@ -289,7 +288,7 @@ class TurnRecord(ReportedTurn):
     late_ms_max: Milliseconds | None = None
     """How late the client sent this turn's latest audio frame."""
     marked_bad: Instant | None = None
-    """When the caller marked this turn as a bad one during the call; None when they did not."""
+    """When the caller marked this turn as bad during the call; None if not marked."""
     stalls: tuple[Stall, ...] = ()
     """Stalls of the server's event loop from this turn's onset to the next; see `watched`."""
 
@@ -305,7 +304,7 @@ class TurnRecord(ReportedTurn):
 
     @property
     def start(self) -> float | None:
-        """When the user began to speak; None for a turn of mere noise."""
+        """When the user began to speak; None for a turn of noise alone."""
         return self.speech[0][0] if self.speech else None
 
     @property
@@ -321,7 +320,7 @@ class TurnRecord(ReportedTurn):
 
     @property
     def joins(self) -> int:
-        """How often the server ended the turn too early and then joined what followed to it."""
+        """How often the server ended the turn too early and then joined later words to it."""
         return sum(turn.joined for turn in self.server_turns)
 
     @property
@@ -338,7 +337,7 @@ class TurnRecord(ReportedTurn):
         return contributions(known_instants(self.marks, speech_end=self.end))
 
     def steps(self) -> list[Step]:
-        """The turn's way through its known instants, in order, from the first one that a stage ends or begins at."""
+        """The turn's steps between known instants, in order, from the first one at which a stage starts or ends."""
         return steps(known_instants(self.marks, speech_end=self.end))
 
     def to_json(self) -> dict[str, Any]:
@@ -349,11 +348,11 @@ class TurnRecord(ReportedTurn):
 
     @classmethod
     def from_json(cls, line: object) -> "TurnRecord":
-        """Read a line of turns.jsonl, or the object that it holds; keys of newer versions are ignored.
+        """Read a line of turns.jsonl, or its object; keys of newer versions are ignored.
 
         Raises:
-            NewerTurnError: A newer version wrote it, in a form that this one does not know.
-            TurnError: No object, another schema, a missing key, or values that cannot be.
+            NewerTurnError: A newer version wrote it in an unknown form.
+            TurnError: Not an object, another schema, a missing key, or impossible values.
         """
         content = parse(line) if isinstance(line, str) else line
         if not isinstance(content, dict):

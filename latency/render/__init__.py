@@ -1,1 +1,1 @@
-"""A report in the forms people and programs read; the only place of this package that may draw with a library."""
+"""A report in forms for people and programs; the only part of this package that may draw with a library."""

@@ -1,4 +1,4 @@
-"""A run as a CSV table with one row for each turn, for spreadsheets and data frames.
+"""A run as a CSV table with a row for each turn, for spreadsheets and data frames.
 
 The columns and their order are a contract. Names of durations end in `_ms`; names of instants end in `_s`, and instants
 count from the first sample of the session's recording. An unknown value is an empty cell, a truth value "true" or
@@ -127,7 +127,7 @@ _COLUMNS: dict[str, Callable[[_Row], Cell]] = {
     "llm_tokens_out": lambda r: _sum(one.tokens.completion for one in r.attempts if one.tokens),
     "llm_usd": lambda r: r.spent.usd,
     **{f"llm_usd_{part}": attrgetter(f"spent.{part}") for part in ("losers", "speculation", "estimated", "simulated")},
-    # The true end of speech has its own column; the server's estimate of it is left out.
+    # The true end of speech has its own column, so the server's estimate is left out.
     **{
         f"{mark}_s": _of(mark, lambda r, mark: r.turn.marks.get(Mark(mark)))
         for mark in Mark

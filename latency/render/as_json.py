@@ -11,7 +11,7 @@ from latency.report.stats import INTERVAL_METHOD, METHOD
 
 _NAMES = [field.name for field in fields(Report)]
 KEYS = tuple(_NAMES[: _NAMES.index("thresholds") + 1])
-"""The top-level keys, in order; they are followed by `method`, which says how the figures were measured."""
+"""The top-level keys, in order, followed by `method`, the method of the measurement."""
 
 
 def to_json(report: Report) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The first lines of a report: whether to believe its figures, those that matter most, and a histogram of latencies."""
+"""The first lines of a report: doubts about its figures, the main figures, and a histogram of latencies."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +14,7 @@ HEADLINE = 14
 
 
 def headline(report: Report) -> Iterator[Line]:
-    """The run, what makes its figures doubtful, and the latencies against 400 and 800 ms."""
+    """The run, doubts about its figures, and the latencies compared with 400 and 800 ms."""
     yield f"Turnaround: {report.run}", "bold"
     if report.simulated:
         yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
@@ -31,8 +31,8 @@ def headline(report: Report) -> Iterator[Line]:
     yield f"Turn latency{refused}  {_turn_latency(report)}", "bold"
     if report.llm.phrases and report.has_latencies:
         answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
-        yield f"{answer} (phrases are no answer)", "bold"
-    # The turns that no latency shows, and those whose latency is too good.
+        yield f"{answer} (without phrases)", "bold"
+    # The turns without a latency, and those with a latency that is too good.
     unanswered = sum(turns.unanswered.values()) - turns.lost
     if unanswered:
         yield f"Unanswered    {plural(unanswered, 'turn')}: each counts as later than any limit", "bold red"
@@ -72,10 +72,10 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 
 def histogram(latencies: Iterable[float]) -> list[str]:
-    """A line of bars of 50 ms from 0 to 2 s, split at 800 ms, and its scale; the last bar holds everything later."""
+    """A line of bars of 50 ms from 0 to 2 s, split at 800 ms, and its scale; the last bar includes all later ones."""
     counts = [0] * (BINS + 1)
     for latency in latencies:
-        # A latency of exactly 800 ms is within 800 ms, so a bar holds its upper edge.
+        # A latency of exactly 800 ms is within 800 ms, so a bar includes its upper edge.
         counts[min(max(-int(-latency * 1000 // BIN_MS) - 1, 0), BINS)] += 1
     tallest = max(counts)
     if not tallest:

@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 PIPE_WIDTH = 120
-"""Characters of a line that goes into a pipe or a file, unless the environment's COLUMNS says otherwise."""
+"""Characters of a line in a pipe or a file, unless the variable COLUMNS is set."""
 
 
 _DRAWN_IN_ASCII = "turnaround.drawn_in_ascii"
-"""Name of the handler of characters that a stream's encoding lacks."""
+"""Name of the error handler for characters that a stream's encoding lacks."""
 _IN_ASCII = dict(zip("█░·▒▓◆│┊─…→▁▂▃▄▅▆▇", "#-.=X*|:-~>.:-=+*%", strict=True))
-"""The ASCII characters that stand for those which reports draw with."""
+"""ASCII replacements of the reports' drawing characters."""
 
 
 def _drawn_in_ascii(error: UnicodeError) -> tuple[str, int]:
@@ -34,11 +34,11 @@ codecs.register_error(_DRAWN_IN_ASCII, _drawn_in_ascii)
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Leave a closed pipe to the caller; rich would exit with status 1, whatever the verdict."""
+        """Leave a closed pipe to the caller, because rich would exit with status 1, whatever the verdict."""
         raise
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print as rich does, but end no line of plain text with blanks."""
+        """Print as rich does, but strip trailing blanks from plain text."""
         if self.is_terminal:
             super().print(*objects, **options)
             return
@@ -57,7 +57,7 @@ def console_for(file: TextIO) -> Console:
 
 
 LABEL = 13
-"""Characters of a line's label; a line that is too long goes on below its text."""
+"""Characters of a line's label; a long line continues below its text."""
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, text: Collection[str]) -> Table:
@@ -82,7 +82,7 @@ def labelled(label: str, text: str) -> str:
 
 
 def fitted(line: str, width: int, *, indent: int = LABEL) -> str:
-    """A line broken between words at `width` characters; what follows is indented by `indent`."""
+    """A line broken between words at `width` characters; continuation lines are indented by `indent`."""
     return textwrap.fill(
         line, max(width, 2 * indent), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )

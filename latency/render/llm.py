@@ -1,4 +1,4 @@
-"""How the LLM budget was kept, what each tier's requests came to, what was wasted, and what it all cost."""
+"""The LLM budget, the outcome of each tier's requests, the waste and the cost."""
 
 from collections.abc import Iterator, Mapping
 

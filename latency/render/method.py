@@ -1,4 +1,4 @@
-"""How a run's figures were measured: pacing, host, stalls, versions and the method."""
+"""The measurement of a run's figures: pacing, host, stalls, versions and the method."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def method(report: Report) -> Iterator[str]:
     estimated = sum(outcome.turn.truth == "estimated" for outcome in report.outcomes)
     yield (
         f"Turn latency runs from the {report.truth} end of the user's speech to the first audible bot sample (above "
-        f"{AUDIBLE_DB:g} dBFS, sustained) in what the client played. Cold turns (a server's first), barge-ins and "
+        f"{AUDIBLE_DB:g} dBFS, sustained) that the client played. Cold turns (a server's first), barge-ins and "
         "cut-offs are counted apart; an unanswered turn is later than any limit. People answer each other within "
         f"{budget.NATURAL * 1000:g} ms; a turn may take {budget.TURN_LIMIT * 1000:g} ms."
         + (f" An unlabelled end of speech is estimated: {plural(estimated, 'turn')}." if estimated else "")

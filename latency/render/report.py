@@ -21,7 +21,7 @@ def write(report: Report, file: TextIO) -> None:
     """Write the whole report to a text stream; colours only when it is a terminal."""
     console = console_for(file)
     for line, style in headline(report):
-        # A path that is wider than the console stays whole.
+        # A path wider than the console is not broken.
         console.print(fitted(line, console.width, indent=HEADLINE), style=style, soft_wrap=True)
     usual = [o for o in report.outcomes if o.is_timed and o.is_usual]
     for line in histogram([o.latency for o in usual if o.latency is not None]):
@@ -46,7 +46,7 @@ def write(report: Report, file: TextIO) -> None:
     console.print()
     for line in method(report):
         console.print(line, style="dim")
-    # Last, where who reads the log of a gate looks.
+    # Last, because readers of a CI log look there.
     for line, style in verdict_lines(report):
         console.print(fitted(line, console.width), style=style)
 
@@ -153,7 +153,7 @@ _ENDS = {
 
 
 def fault_lines(accounts: tuple[TurnAccount, ...]) -> Iterator[str]:
-    """How many turns ended in which way, then a line for every turn with a fault and for every one unanswered."""
+    """The number of turns by their end, then a line for every turn that had a fault or no answer."""
     if not accounts:
         return
     faults = sum(len(account.faults) for account in accounts)

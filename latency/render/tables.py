@@ -1,4 +1,4 @@
-"""The report's tables of figures: latencies, the stages they consist of, and the slowest turns."""
+"""The report's tables of figures: latencies, their stages, and the slowest turns."""
 
 from collections.abc import Iterator
 
@@ -13,9 +13,9 @@ from latency.report.stats import INTERVAL, Distribution, Interval
 BAR, SHORTEST_BAR = 28, 8
 """Characters of the longest bar, in a wide terminal and in a narrow one."""
 NARROW = 78
-"""Characters of a line below which percentiles between p50 and p95, and what a stage does, have no room."""
+"""In narrower lines, percentiles between p50 and p95 and the work of a stage are left out."""
 BESIDE_BARS = 69
-"""Characters next to the bars: a stage's name, its figures, and what the time is spent on."""
+"""Characters next to the bars: a stage's name, its figures and its work."""
 
 STAGES = {
     "endpointing_wait": "the silence that ends a turn",
@@ -34,12 +34,12 @@ STAGES = {
 
 
 def latency_table(report: Report, *, width: int = 120) -> Table:
-    """The percentiles of each latency that was measured; in a narrow line p90 is left out."""
+    """The percentiles of each measured latency; in a narrow line p90 is left out."""
     rows = [(name, one) for name, one in _latencies(report) if one.total]
     middle = [] if width < NARROW else ["p90"]
-    # Only a large run has it.
+    # Only a large run has a p99.
     last = ["p99"] if any(one.p99 is not None for _, one in rows) else []
-    # Unanswered turns have no latency, and are later than any.
+    # Unanswered turns have no latency and count as later than any.
     unanswered = ["no answer"] if any(one.unanswered for _, one in rows) else []
     headings = ("latency, ms", "n", *unanswered, "p50", *middle, "p95", *last, "max", "<= 400", "<= 800")
     return table(
@@ -83,7 +83,7 @@ def contribution_table(report: Report, *, width: int = 120) -> Table:
 
 
 def worst_table(report: Report) -> Table | None:
-    """The slowest turns and why; None when no turn was answered."""
+    """The slowest turns with reasons; None when no turn was answered."""
     found = worst(report)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""One line for each turn of a run: what was heard and said, how long it took, and remarks."""
+"""One line for each turn of a run: its words, its answer, its latency, and remarks."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ GAP, NARROW_GAP = "   ", "  "
 LONGEST_TEXT = 26
 SHORTEST_TEXT = 8
 WIDE_FROM = 100
-"""Characters of a line below which texts are shortened, so that no other column is cut."""
+"""In narrower lines, texts are shortened so that no other column is cut."""
 SHORTEST_REMARK = 20
-"""Characters that a remark needs next to its turn; with fewer it is printed below."""
+"""The least room for a remark next to its turn; with less it is printed below."""
 BELOW = 7
 """Characters by which such a remark is indented."""
 
@@ -81,7 +81,7 @@ def legend(report: Report) -> str:
 
 
 def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """The width of each column; texts are shortened where the table would exceed `room` characters."""
+    """The width of each column; texts are shortened if the table would exceed `room` characters."""
     widths = [max(cell_len(cells[n]) for cells in (HEADINGS, *rows)) for n in range(len(HEADINGS))]
     others = sum(widths) - sum(widths[n] for n in TEXTS)
     longest = min(LONGEST_TEXT, max(SHORTEST_TEXT, (room - others) // len(TEXTS)))

@@ -1,4 +1,4 @@
-"""One turn for people: why it took as long as it did, its waterfall, what was said, and every model request."""
+"""One turn for people: the reasons for its latency, its waterfall, its words, and every model request."""
 
 from collections.abc import Iterator, Sequence
 from typing import TextIO
@@ -35,7 +35,7 @@ def write_turn(
     Args:
         waterfall: None for a turn without speech.
         llm_budget: Seconds, for a turn whose deadline is not on record.
-        notes: What else the reader must know.
+        notes: Further remarks for the reader.
     """
     console, turn = console_for(file), outcome.turn
     console.print(f"{run}: turn {turn.turn} of session {turn.session}", style="bold", soft_wrap=True)

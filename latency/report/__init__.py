@@ -1,1 +1,1 @@
-"""A run's figures, data only."""
+"""A run's figures, as data only."""

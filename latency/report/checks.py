@@ -4,9 +4,9 @@
     figure     = one of `FIGURES`, such as "turn p95", "llm within" or "cut_offs"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
-docs/reference/checks.md explains each figure, and when there is no data: then a check never passes.
+docs/reference/checks.md explains each figure. A check without data never passes.
 
-Importing this loads nothing heavy, because limits are read before anything runs.
+Importing this loads nothing heavy, because limits are parsed before anything runs.
 """
 
 import difflib
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from latency.report.stats import Distribution
 
 Figure = Callable[["Report"], float | None]
-"""How a figure is read from a report; None without a sample."""
+"""Reads a figure from a report; None without a sample."""
 
 
 def _share(part: float, whole: float) -> float | None:
@@ -54,7 +54,7 @@ def _of_stage(key: str, statistic: str) -> Figure:
 
 
 def _known_turns(report: "Report") -> int:
-    """How many turns want an answer and are recorded."""
+    """The number of recorded turns that want an answer."""
     return report.turns.expected - report.turns.lost
 
 
@@ -125,9 +125,9 @@ COUNTS: dict[str, Figure] = {
     "barge_in stop_p50": attrgetter("barge_in.n"),
     "barge_in stop_p95": attrgetter("barge_in.n"),
 }
-"""From how many turns a figure is taken."""
+"""The number of turns behind a figure."""
 MISTAKES = {"cut_offs", "false_cut_off_rate", "gaps", "early", "barge_in false", "barge_in missed", "barge_in own"}
-"""Figures that are 0 for an agent that says nothing."""
+"""Figures that are 0 for a silent agent."""
 
 SHARES = {name for name in FIGURES if "within_" in name} | {
     "llm within", "llm rescued", "llm bridged", "llm missed", "llm wasted", "answers_ok", "false_cut_off_rate",
@@ -138,17 +138,17 @@ WITHOUT_CLOCK = {
     "total", "expected", "answered", "unanswered", "answers_ok", "wer", "pauses", "barge_in n", "llm judged",
     "calls taken", "calls refused", "calls failed", "calls at_once",
 }  # fmt: skip
-"""Figures of which late audio changes nothing; where it stutters, pauses grow and speech is cut off."""
+"""Figures that late audio does not change; stuttering audio lengthens pauses and cuts off speech."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """A check held against a report."""
+    """The result of a check on a report."""
 
     expr: str
     verdict: Literal["passed", "failed", "no data"]
     value: float | None
-    """The figure that was judged; infinite for a latency that falls on an unanswered turn."""
+    """The judged figure; infinite for a latency that falls on an unanswered turn."""
     reason: str | None = None
     """Why there is no data, in one clause; None for the other verdicts."""
 
@@ -170,14 +170,14 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _SHAPE = re.compile(r"(?P<figure>[^<>=!≤≥]*)(?P<operator>[<>=!≤≥]+)(?P<limit>[^<>=!≤≥]*)")
 _TURNS = re.compile(r"(?<=[\d.])\s+n\s*>=\s*(\d+)\s*$")
-"""The end of a check that says how many turns its figure needs."""
+"""The end of a check, with the number of turns that its figure needs."""
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)")
 _MEANT = {"=": "==", "=<": "<=", "=>": ">=", "≤": "<=", "≥": ">=", "<>": "!=", "===": "=="}
 _EXAMPLE = 'write one like "turn p95 < 800" or "cut_offs == 0"'
 
 
 class CheckError(ValueError):
-    """A text that is no check; the sentence says what is known instead."""
+    """A text that is not a check; the message names the valid forms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +189,15 @@ class Check:
     operator: str
     limit: float
     needs: int
-    """Turns without which the figure is not judged."""
+    """The least turns for judging the figure."""
 
     @classmethod
     def parse(cls, expr: str) -> "Check":
         """Read a check; the grammar is the module's docstring.
 
         Raises:
-            CheckError: Not of the form, no such figure, a share outside 0 to 1, or a number of turns for a figure
-                that has none.
+            CheckError: Invalid form, unknown figure, a share outside 0 to 1, or a number of turns for a figure that
+                has none.
         """
         turns = _TURNS.search(expr)
         match = _SHAPE.fullmatch(expr[: turns.start()] if turns else expr)
@@ -218,7 +218,7 @@ class Check:
         return cls(expr.strip(), figure, sign, limit, needs)
 
     def judge(self, report: "Report") -> CheckResult:
-        """Hold the check against a report."""
+        """Judge a report by the check."""
         value = FIGURES[self.figure](report)
         reason = self._unjudged(value, report)
         if value is None or reason:

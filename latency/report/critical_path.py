@@ -1,8 +1,8 @@
-"""When each stage of a turn was working, and for which part of that the user waited.
+"""The working time of each stage of a turn, and the part of it that the user waited for.
 
 Stages overlap: Smart Turn runs while the recogniser finishes, and a model may be asked before the turn commit. The
-critical path is what `TurnRecord.contributions` counts: its parts never overlap, and add up to the time from the true
-end of the user's speech to the first audible sample. Instants are seconds on the recording's clock.
+parts of the critical path (`TurnRecord.contributions`) never overlap, and add up to the time from the true end of the
+user's speech to the first audible sample. Instants are seconds on the recording's clock.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from latency.record.turn import TurnRecord
 Period = tuple[float, float]
 """(start, end), seconds."""
 
-# Each stage works from the first mark to the second, whatever the user waits for meanwhile.
+# Each stage works from the first mark to the second, even if the user waits for another stage.
 WORK: tuple[tuple[str, Mark, Mark], ...] = (
     ("endpointing_wait", Mark.SPEECH_END, Mark.SILENT_ENOUGH),
     ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
@@ -71,7 +71,7 @@ def stages(turn: TurnRecord) -> tuple[Stage, ...]:
 
 
 def waiting_for(turn: TurnRecord, start: float, end: float) -> str | None:
-    """Key of the stage for which the user waited longest between two instants; None if for none."""
+    """Key of the stage that the user waited for longest between two instants; None without one."""
     shares = {stage.key: sum(overlap(part, (start, end)) for part in stage.path) for stage in stages(turn)}
     most = max(shares, key=lambda key: shares[key], default=None)
     return most if most is not None and shares[most] > 0 else None

@@ -1,4 +1,4 @@
-"""Why a turn took as long as it did, in one sentence: which stages overspent the budget, and what disturbed them.
+"""Explains a turn's latency in one sentence: the stages that overspent the budget, and disturbances.
 
 The two stages that exceed their share of the budget most (`latency.budget`) are named, in the order of the turn. A
 language model that was late, rescued or bridged counts as having overspent. When every stage kept its share, the
@@ -27,11 +27,11 @@ _NOTEWORTHY = 0.01
 _WINDOW = 0.032
 """Seconds that the voice detector judges at a time."""
 _HELD = 0.02
-"""Seconds; a clause that was held for less counts as handed on at once."""
+"""Seconds; a clause held for less counts as handed on at once."""
 
 
 class Cause(NamedTuple):
-    """A stage of the budget and the part of a turn that it took."""
+    """A stage of the budget and its part of a turn."""
 
     excess: float
     """Seconds beyond its share."""
@@ -40,7 +40,7 @@ class Cause(NamedTuple):
 
 
 def explain(outcome: Outcome, *, llm_budget: float) -> str:
-    """One sentence without a full stop: the latency and where it went, or why there is none.
+    """One sentence without a full stop: the latency and its causes, or why there is none.
 
     Args:
         llm_budget: Seconds from the commit to the first clause, for a turn whose deadline is not on record.
@@ -64,7 +64,7 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
 
 LIMITS = {
     "llm": "the LLM budget",
-    "turn": "what was left of the turn's budget",
+    "turn": "the rest of the turn's budget",
     "floor": "the earliest possible answer",
 }
 """Words for the limit that sets a deadline, by its name in the record."""
@@ -83,21 +83,21 @@ _WITHOUT_WORDS: dict[EndedBy, str] = {
     "recogniser_failed": "the recogniser failed",
     "timeout": "the watchdog had to end it",
 }
-"""Why a turn was ended that was not ended by what its words say."""
+"""Reasons for the end of a turn other than its words."""
 
 
 def ended_by(turn: TurnRecord) -> str | None:
-    """The end of a turn in words; None when it is unknown."""
+    """The end of a turn in words; None if unknown."""
     return None if turn.ended_by is None else words(turn.ended_by)
 
 
 def words(end: EndedBy) -> str:
-    """The name of what ends turns as people read it: "fallback" is a silence here, and elsewhere a policy."""
+    """The name of an end of turns for people: "fallback" is a silence here, but elsewhere a policy."""
     return "silence" if end == "fallback" else end.replace("_", " ")
 
 
 def worst(report: Report, count: int = WORST) -> tuple[tuple[Outcome, str], ...]:
-    """The slowest answered turns of a run and why each was, the slowest first."""
+    """The slowest answered turns of a run with reasons, the slowest first."""
     timed = [one for one in report.outcomes if one.is_timed]
     slowest = sorted(timed, key=lambda one: -(one.latency or 0.0))[:count]
     return tuple((one, explain(one, llm_budget=report.llm.budget_ms / 1000)) for one in slowest)
@@ -144,10 +144,10 @@ def _causes(outcome: Outcome, judged: LlmVerdict | None, budget: Budget) -> Iter
 
 
 def _endpointing(turn: TurnRecord, transcription: float) -> tuple[float, str] | None:
-    """Seconds until a turn in doubt was ended, and why it took them; None for one that was judged complete at once.
+    """Seconds until a turn in doubt was ended, and the reason; None for a turn that was judged complete at once.
 
     Args:
-        transcription: Seconds for which only the recogniser was waited for.
+        transcription: Seconds of waiting for the recogniser alone.
     """
     commit = turn.marks.get(Mark.TURN_COMMIT)
     if commit is None or turn.end is None or turn.ended_by is None or _ended_at_once(turn):
@@ -204,7 +204,7 @@ def _model(turn: TurnRecord, judged: LlmVerdict | None, seconds: float, *, held:
 
 
 def asked_ahead(request: float | None, commit: float | None) -> str:
-    """By how much a model was asked before the turn was committed, in words; empty if it was not."""
+    """How long before the commit a model was asked, in words; empty if it was not."""
     if request is None or commit is None or commit - request <= ROUNDING:
         return ""
     return f"asked {_ms(commit - request)} before the turn ended"

@@ -15,7 +15,7 @@ from latency.report.stats import Distribution, Spread
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCounts:
-    """How many turns there were, and how many of those that want an answer got one."""
+    """The number of turns, and the outcomes of those that want an answer."""
 
     total: int
     expected: int
@@ -28,7 +28,7 @@ class TurnCounts:
 
     @property
     def lost(self) -> int:
-        """Turns of which nobody can know any more whether they were answered."""
+        """Turns whose outcome is lost."""
         return sum(self.unanswered.get(reason, 0) for reason in LOST)
 
 
@@ -46,35 +46,35 @@ class BargeInFigures:
     ducked_p95_ms: float | None
     """From the onset of a sound until the loudspeaker was softer."""
     sounds: dict[str, dict[str, int]]
-    """Backchannels, coughs and other sounds over the bot's speech, by label: how many it went on under, was resumed
-    after, and was stopped by."""
+    """Backchannels, coughs and other sounds over the bot's speech, by label and effect: it went on, was resumed, or was
+    stopped."""
     own: int | None
-    """Those of them, and other turns, that the agent's own voice began; None when no server told."""
+    """Turns, including interruptions, that the agent's own voice began; None if no server reported them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """Quality that must not suffer for latency; None without a recording."""
+    """Quality that latency must not cost; None without a recording."""
 
     cut_offs: int | None
-    """Turns of which an answer was heard that was begun before the user had finished."""
+    """Turns with an audible answer that began before the user had finished."""
     pauses: int | None
     false_cut_off_rate: float | None
     """The share of pauses in which the bot spoke or the server took the turn for finished."""
     gaps: int | None
     wer: float | None
     joined: int | None
-    """Turns that were ended too early, and what was said then joined to them: one message, answered anew."""
+    """Turns that were ended too early, and to which later words were joined: one message, answered again."""
     joined_heard_ms: float | None
-    """The most that was heard of a first answer to one of these turns; None without any."""
+    """The longest heard part of a first answer to one of these turns; None without any."""
     early: int | None
     """Answers that were heard less than 200 ms after the user's end."""
     outages_ms: tuple[float, ...]
-    """How long the client had no connection each time; the call went on after it, or ended with it."""
+    """The lengths of the client's outages; the call went on after each, or ended with it."""
     hung: dict[str, int]
-    """How often which part hung, and the caller was told so or the call was ended."""
+    """The number of hangs by part; the caller was told, or the call was ended."""
     parts: dict[str, int]
-    """Parts of long answers: those after which the caller was asked whether to go on (`asked`), and those that went on
+    """Parts of long answers: the number followed by the question whether to go on (`asked`), and the number continued
     (`went_on`); empty without any."""
 
 
@@ -94,7 +94,7 @@ class PacingFigures:
     late_over_20ms: int
     late_max_ms: float | None
     clock_ratio: float | None
-    """That of the worst session."""
+    """The clock ratio of the worst session."""
     complaints: tuple[str, ...]
 
     @property
@@ -174,7 +174,7 @@ def sounds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
 
 
 def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Quality:
-    """Cut-offs, gaps and word errors; a `scripted` recogniser knows the words, so it has no word error rate."""
+    """Cut-offs, gaps and word errors; a `scripted` recogniser has no word error rate, because it knows the words."""
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
     pauses = sum(outcome.pauses for outcome in outcomes)

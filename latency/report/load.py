@@ -1,7 +1,7 @@
-"""The figures of a load test: for each caller, for each number of calls at once, and of the processes.
+"""The figures of a load test: by caller, by number of calls at once, and of the processes.
 
-The turns are judged as in every report; cold turns and barge-ins have no part in the latencies, and an unanswered turn
-is later than any limit. A turn, or a drop-out, counts with the number of calls that were under way at its end.
+The turns are judged as in every report: cold turns and barge-ins are not in the latencies, and an unanswered turn is
+later than any limit. A turn or a drop-out belongs to the number of calls that were under way at its end.
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ from latency.report.figures import turn_latencies
 from latency.report.stats import Distribution, percentile
 
 SLOWER = 1.1
-"""Answers that take more than this multiple of what the same turns usually take are slower."""
+"""Answers that take more than this multiple of the usual time of the same turns are slower."""
 ENOUGH = 5
-"""Turns with which a number of calls can be called sustained, and its latencies be compared."""
+"""The least turns for calling a number of calls sustained and for comparing its latencies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class CallerFigures:
 
     caller: int
     calls: int
-    """Those that the server took."""
+    """The accepted calls."""
     refused: int
     failed: int
     tally: TurnTally
@@ -56,23 +56,23 @@ class AtOnceFigures:
     server_cores: float | None
     """Processor time of the server per second."""
     slowdown: float | None
-    """The median of the turns' latencies, each divided by the lower quartile of all latencies of its recording: some
-    turns take longer than others, whoever else calls."""
+    """The median of the turns' latencies, each divided by the lower quartile of all latencies of its recording, because
+    some turns always take longer than others."""
     tally: TurnTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerUse:
-    """The resources of the server; its simulated language models, which stand for other machines, do not count."""
+    """The resources of the server, without its simulated language models, which stand for other machines."""
 
     cores: float
     """Processor time per second."""
     cpu_seconds_per_call_minute: float | None
     idle_mb: float | None
-    """Resident memory before the first call; None if it was not seen."""
+    """Resident memory before the first call; None if it was not observed."""
     peak_mb: float
     mb_per_call: float | None
-    """By how much the memory grew from there to its peak, divided by the most calls at once."""
+    """The growth of memory from there to its peak, divided by the most calls at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,22 +85,22 @@ class LoadFigures:
     most_at_once: int
     calls: int
     refused: dict[str, int]
-    """Calls that the server did not take, by its reason."""
+    """Calls that the server refused, by its reason."""
     failed: dict[str, int]
     """Calls that did not begin or ended early, by the reason."""
     tally: TurnTally
     by_caller: tuple[CallerFigures, ...]
     by_calls_at_once: tuple[AtOnceFigures, ...]
     sustained: int | None
-    """The most calls at once up to which all answers came whole, and in the median as fast as with fewer; None if that
-    is not known of any number."""
+    """The most calls at once up to which all answers came complete, and in the median as fast as with fewer; None if
+    unknown for every number."""
     server: ServerUse | None
     generator_cores: float
     """Processor time of the callers' own process per second."""
 
 
 def load_figures(observed: ObservedLoad, sessions: Sequence[SessionOutcome]) -> LoadFigures:
-    """The figures of a load test, from what its generator saw and from the judged calls."""
+    """The figures of a load test, from its generator's observations and the judged calls."""
     judged = {session.session.name: session for session in sessions}
     taken = [call for call in observed.calls if call.refused is None and call.session in judged]
     at_once = _by_calls_at_once(observed, taken, judged)

@@ -1,9 +1,9 @@
-"""A run's figures, data only: derived from the run folder alone, every duration from the recording or from marks.
+"""A run's figures, as data only: derived from the run folder alone, with durations from the recording or from marks.
 
 `build` judges the sessions of a run folder, summarises their outcomes, and holds them against the checks.
 
 The first fields of `Report`, up to `thresholds`, are the keys of `latency report --json`, in order. Counts are counts
-of turns; durations end in `_ms`; what is unknown is None.
+of turns; durations end in `_ms`; unknown values are None.
 """
 
 import math
@@ -35,15 +35,15 @@ from latency.report.stats import Distribution, Spread
 SCHEMA = 1
 """Version of the report's JSON."""
 SYNTHESISER = "sim:"
-"""The beginning of the name of a speaker that is no person."""
+"""The beginning of a synthetic speaker's name."""
 NO_MODEL = "no language model"
-"""How the responder, which answers by rules, calls itself among the components."""
+"""The name of the responder, which answers by rules, among the components."""
 HOST = ("platform", "python", "cpus", "load_before", "load_after")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The figures of a run, followed by what people need to interpret them."""
+    """The figures of a run, followed by facts for their interpretation."""
 
     schema: int
     truth: Literal["labelled", "estimated"]
@@ -78,7 +78,7 @@ class Report:
     """Like `turn_ms`, but to the end of answers that were played to their end."""
     sessions: tuple[SessionOutcome, ...]
     scored: int
-    """Turns whose answer can be called right or wrong."""
+    """Turns with an answer that can be judged right or wrong."""
     notes: tuple[str, ...] = field(default=())
     late_turns: int
     """Turns with audio sent more than 20 ms late: flagged, not dropped."""
@@ -89,9 +89,9 @@ class Report:
     stalls: tuple[TurnStall, ...]
     """Stalls of the server's event loop of at least 20 ms, in order."""
     unexplained: tuple[Unexplained, ...]
-    """The turns that are flagged in `residual_ms`, with the place of the unexplained stretch."""
+    """The turns flagged in `residual_ms`, with the place of the unexplained time."""
     load: LoadFigures | None
-    """Figures by caller and by number of calls at once; None if the calls were no load test."""
+    """Figures by caller and by number of calls at once; None if the calls were not a load test."""
     accounts: tuple[TurnAccount, ...] = ()
     """The end of each turn of a run with injected faults; empty for an ordinary run."""
 
@@ -101,7 +101,7 @@ class Report:
         return tuple(outcome for session in self.sessions for outcome in session.outcomes)
 
     def name_of(self, session: str, turn: int) -> str:
-        """A turn's number, with its session where there are several."""
+        """A turn's number, with its session if there are several."""
         return f"{session} {turn}" if len(self.sessions) > 1 else str(turn)
 
     @property
@@ -128,7 +128,7 @@ class Report:
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether turns want an answer and not a single one is known to have got it."""
+        """Whether turns want an answer and none is known to have got one."""
         return self.turns.expected > 0 and not self.turns.answered
 
     @property
@@ -209,7 +209,7 @@ def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:
         judged = judge_session(session, turns, run.recording(session), is_whole=is_whole)
         return _until(judged, run.recorded_until.get(session.name))
 
-    # Nearly all of the time for a large run goes into its recordings, during which numpy lets other threads run.
+    # Nearly all of the time for a large run goes into its recordings, and numpy lets other threads run meanwhile.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(judge, sessions.values())
 
@@ -242,4 +242,4 @@ def _llm_budget(llm: Mapping[str, Any]) -> float:
     try:
         return Budget.with_llm(budget_ms / 1000).llm
     except BudgetError as error:
-        raise RunError(f"run.json is not what a run writes: {error}") from error
+        raise RunError(f"run.json is not a file of a run: {error}") from error

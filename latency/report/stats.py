@@ -1,4 +1,4 @@
-"""Counts and percentiles, rounded once to 0.1 ms, so that people read the values that checks judge.
+"""Counts and percentiles, rounded once to 0.1 ms, so that people and checks see the same values.
 
 Percentiles interpolate linearly between the two nearest samples (numpy's "linear"). The 99th needs 100 samples; with
 fewer it would be little more than the maximum, so it is None. A bootstrap interval shows how reliable a percentile is:
@@ -50,7 +50,7 @@ def interval(values: Sequence[float], percent: float) -> Interval | None:
     """The bootstrap interval of a percentile, rounded to 0.1; None with fewer than 8 samples."""
     if len(values) < INTERVAL_NEEDS:
         return None
-    # Later than anything that was measured; infinity itself cannot be interpolated.
+    # Later than any measured value; infinity itself cannot be interpolated.
     ordered = np.sort(np.nan_to_num(np.asarray(values, np.float64), posinf=_NEVER))
     first, second, share = _resampled(len(ordered), percent)
     return _middle(ordered[first] + (ordered[second] - ordered[first]) * share, 1, _highest(values))
@@ -75,7 +75,7 @@ def ratio_interval(groups: Sequence[Sequence[tuple[float, float]]]) -> Interval 
 
 
 def excess(pairs: Sequence[tuple[float, float]], percent: float) -> float | None:
-    """By how much a percentile of the first values exceeds that of the second; None without samples."""
+    """The difference between a percentile of the first values and that of the second; None without samples."""
     first, second = (percentile([pair[side] for pair in pairs], percent) for side in (0, 1))
     return None if first is None or second is None else first - second
 
@@ -245,7 +245,7 @@ def _of_drawn_groups(groups: Sequence[Sequence[tuple[float, float]]], percent: f
 
 
 def _position(count: int, percent: float) -> tuple[int, float]:
-    """Where a percentile lies among `count` ordered samples: the index of the sample below it, and the share beyond."""
+    """The position of a percentile among `count` ordered samples: the index of the sample below, and the fraction."""
     position = (count - 1) * percent / 100
     below = math.floor(position)
     return below, position - below
@@ -253,7 +253,7 @@ def _position(count: int, percent: float) -> tuple[int, float]:
 
 @functools.lru_cache(maxsize=64)
 def _resampled(count: int, percent: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], float]:
-    """Between which of the `count` ordered samples a percentile lies in each resample, and how far.
+    """The position of a percentile among the `count` ordered samples in each resample: two indices and the fraction.
 
     Resamples are not drawn sample by sample. Drawing with replacement is the same as drawing uniform numbers, each of
     which selects a sample. The k-th smallest of `count` uniform numbers has the distribution Beta(k, count - k + 1),

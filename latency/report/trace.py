@@ -24,9 +24,9 @@ from latency.report.report import Report
 
 Event = dict[str, Any]
 PROCESS_STEP = 1000
-"""Process ids are this far apart, so that thread ids, which Perfetto wants unique, fit between them."""
+"""The distance between process ids, so that thread ids, which must be unique for Perfetto, fit between them."""
 _HEAD = '{"displayTimeUnit": "ms"'
-"""How every trace that we write begins."""
+"""The beginning of every trace of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class _Slice:
     end: float
     args: Mapping[str, Any] = field(default_factory=dict)
     part: tuple[str, float] | None = None
-    """Name and end of a slice inside it that begins with it."""
+    """Name and end of an inner slice that begins at the same time."""
 
 
 def trace(report: Report, spoken: Mapping[str, Sequence[Period]]) -> dict[str, Any]:
-    """The run as one JSON object of the trace event format; `spoken` says when the bot was audible, by session."""
+    """The run as one JSON object of the trace event format; `spoken` has the bot's audible periods by session."""
     events: list[Event] = []
     for position, session in enumerate(report.sessions, 1):
         events += _session_events(session, spoken.get(session.session.name, ()), PROCESS_STEP * position)
@@ -57,7 +57,7 @@ def text(content: Mapping[str, Any]) -> str:
 
 
 def write_trace(path: Path, content: str) -> None:
-    """Write a trace; one that is there already is replaced, any other file is left alone.
+    """Write a trace, replacing an existing trace but no other file.
 
     Raises:
         RunError: Another file is there, or it cannot be written.

@@ -61,10 +61,10 @@ class Waterfall:
 
 
 def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period] = ()) -> Waterfall | None:
-    """Lay a turn out; None for a turn without speech, which has no end to count from.
+    """The waterfall of a turn; None for a turn without speech, which has no end to count from.
 
     Args:
-        spoken: When the bot was audible in the session, seconds on the recording's clock.
+        spoken: The bot's audible periods in the session, seconds on the recording's clock.
         users: Speech of the user in the session's other turns.
     """
     turn, zero = outcome.turn, outcome.turn.end

@@ -1,7 +1,7 @@
 """`latency selftest`: hide known figures in synthetic calls, report them as any run, and compare.
 
-The calls are synthesised, written as a run folder and reported by the code that reports every run. That code sees
-nothing but the folder: the hidden figures are compared with its report afterwards.
+The calls are synthesised, written as a run folder and reported by the code that reports every run. That code sees only
+the folder; afterwards its report is compared with the hidden figures.
 """
 
 import tempfile
@@ -37,7 +37,7 @@ class RecoveredFigure:
     """A figure that was hidden in a turn, and the one in the report; seconds."""
 
     is_promised: bool = True
-    """Whether it must be found to a frame; an estimate of an end that noise covers is shown and not judged."""
+    """Whether it must be found to a frame; the estimate of an end covered by noise is shown but not judged."""
     call: str
     turn: int
     figure: str

@@ -1,4 +1,4 @@
-"""Synthetic calls whose figures are all known: what the self-test hides, and where.
+"""Synthetic calls with known figures, which the self-test hides.
 
 Each call is one session of a run: a few turns of a user, each answered after a gap drawn at random.
 """
@@ -35,7 +35,7 @@ class HiddenFigure:
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """A recording under construction and what is known about it."""
+    """A recording under construction, and its known figures."""
 
     name: str
     random: Random
@@ -76,7 +76,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """How a call sounds; levels in dBFS."""
+    """The sound of a call; levels in dBFS."""
 
     rate: int = RATE
     """Sample rate of both voices, Hz, before they are resampled to the run's rate."""
@@ -91,7 +91,7 @@ class Line:
     before: Callable[[Call, float], None] | None = None
     """Adds a sound that is not speech before an answer; takes the call and the answer's start, seconds."""
     labelled: bool = True
-    """If False, the user's speech is estimated, as for a recording without labels."""
+    """If False, the user's speech is estimated as for a recording without labels."""
 
 
 def calls(seed: int) -> Iterator[Call]:

@@ -2,7 +2,7 @@
 
 The voice is a source and its resonances: harmonics of a moving pitch, weighted by the formants of vowels that follow
 one another (means of men's vowels, G. E. Peterson and H. L. Barney, 1952), and hisses between syllables. It is not a
-language, but it has what a speech detector looks for, and it begins and ends at a known sample.
+language, but it has the features of speech, and it begins and ends at a known sample.
 """
 
 import numpy as np
@@ -121,7 +121,7 @@ def faded(sound: Signal, rate: int, attack: float, release: float) -> Signal:
 
 
 def dying(sound: Signal, rate: int) -> Signal:
-    """The sound with the end of a sentence: its last 0.2 s fade by 40 dB, as a voice does."""
+    """The sound with a sentence's end: its last 0.2 s fade by 40 dB, like a voice."""
     sound = sound.copy()
     count = round(0.2 * rate)
     sound[len(sound) - count :] *= decibels(-40) ** np.linspace(0, 1, count)

@@ -1,1 +1,1 @@
-"""How Whisper decodes fastest, with these weights on this machine, without getting more words wrong."""
+"""Finds the fastest decoding of Whisper weights on this machine that gets no more words wrong."""

@@ -1,4 +1,4 @@
-"""Calibrates weights, and finds what was measured for them before."""
+"""Calibrates weights, and finds their earlier calibrations."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -23,13 +23,13 @@ def announce(line: str) -> None:
 
 
 class NothingDecidedError(VoiceError):
-    """The recordings cannot decide; the sentence says why and what would help."""
+    """The recordings cannot decide; the message gives the reason and the remedy."""
 
     exit_code = 3
 
 
 def kept(weights: Weights, *, folder: Path, say: Say = announce) -> Calibration | None:
-    """What has been measured for these weights on this machine; None, and a line of advice, if nothing has."""
+    """The stored calibration of these weights on this machine; None, with a line of advice, if there is none."""
     found = load(Conditions.of(weights), folder, say=say)
     if found is None:
         say(
@@ -45,8 +45,8 @@ def calibrate(
     """Measure now, and keep the result.
 
     Args:
-        weights: what is calibrated.
-        paths: the user's recordings, as `voice replay` takes them; none for ours.
+        weights: the weights.
+        paths: the user's recordings, as `voice replay` takes them; empty for ours.
         folder: where calibrations are kept.
         least_context: seconds that a short context encodes at least.
         say: shows a line.
@@ -54,7 +54,7 @@ def calibrate(
     Raises:
         ConfigurationError: the weights are scripted, or cannot be run as set.
         FixtureError: a recording cannot be used.
-        NothingDecidedError: the recordings are too few, or their words are not what is heard.
+        NothingDecidedError: the recordings are too few, or their transcripts do not match the audio.
         ComponentError: the weights cannot be run.
     """
     if is_scripted(weights.name):
@@ -66,8 +66,8 @@ def calibrate(
     found = utterances(load_fixtures(sources))
     if problem := too_little([one.words for one in found]):
         raise NothingDecidedError(
-            f"{problem}; a scenario file says what each recording's words are (samples/README.md), and "
-            "`voice calibrate` without recordings takes ours."
+            f"{problem}; give each recording's words in a scenario file (samples/README.md), or run `voice calibrate` "
+            "without recordings to use ours."
         )
     say(f"Calibrating Whisper {weights.name} for this machine")
     measured = measure_all(weights.hear(), found, ways(least_context), say=say)
@@ -87,15 +87,15 @@ def calibrate(
         )
     if (needed := undecided(result.rows, result.words)) is not None:
         raise NothingDecidedError(
-            f"{sum(result.words)} words do not show whether a shorter context is as good, about {needed} would. "
-            'Run it on an idle machine, which hears more, or give more recordings; asr.context stays "auto".'
+            f"{sum(result.words)} words do not show whether a shorter context is as good; about {needed} would. "
+            'Run it on an idle machine, which decodes more, or give more recordings; asr.context stays "auto".'
         )
     save(result, folder, say=say)
     return result
 
 
 def _ours() -> Path:
-    """Our recordings: of people where they are installed, or else of synthetic voices.
+    """Our recordings: of people if they are installed, else of synthetic voices.
 
     Raises:
         NothingDecidedError: neither is installed.
@@ -104,10 +104,10 @@ def _ours() -> Path:
         if folder.is_dir():
             return folder
     raise NothingDecidedError(
-        "The sample recordings that would decide are not installed: `voice calibrate RECORDING …` takes yours."
+        "The sample recordings are not installed: pass your own to `voice calibrate RECORDING …`."
     )
 
 
 def is_scripted(name: str) -> bool:
-    """Whether a model of this name hears scripted words."""
+    """Whether the model of this name is scripted."""
     return name.startswith("scripted:")

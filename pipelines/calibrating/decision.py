@@ -1,10 +1,10 @@
-"""Which way of decoding is used, decided from measurements. Pure: measurements in, choice out.
+"""Chooses a way of decoding from measurements. Pure: measurements in, choice out.
 
-`full`, greedy and on one thread is the reference: that is what Whisper was trained for. A short context is taken if it
-is faster and its words are no worse: the errors that it makes more than the reference, utterance by utterance, as a
-share of all words, are below `MARGIN` in 95 % of the resamples of the utterances (paired bootstrap, one-sided). A beam
-is taken only if it makes fewer errors in 95 % of the resamples and its mean pass is at most `PATIENCE`, because every
-answer waits for the pass. More threads, which do not change the words, are taken if they save a tenth of the time.
+The reference is `full`, greedy and on one thread, as Whisper was trained. A short context is chosen if it is faster and
+its extra errors are below `MARGIN` of all words in 95 % of the resamples of the utterances (paired bootstrap,
+one-sided). A beam is chosen only if it makes fewer errors in 95 % of the resamples and its mean pass takes at most
+`PATIENCE`, because every answer waits for the pass. More threads, which do not change the words, are chosen if they
+save a tenth of the time.
 """
 
 import math
@@ -19,14 +19,14 @@ from voice.asr.whisper.decoding import AUTO, FULL, LEAST_CONTEXT, Decoding
 MARGIN = 0.02
 """Share of all words by which the errors of a faster way may exceed those of the reference, at the 95 % bound."""
 LEAST_WORDS, LEAST_UTTERANCES = 150, 20
-"""Words and utterances below which nothing is decided."""
+"""A decision needs at least this many words and utterances."""
 PATIENCE = 0.15
-"""Seconds that the mean pass may take for fewer errors' sake: twice what the fastest way takes with tiny on two cores,
-and less than the silence that ends a turn."""
+"""The most seconds for the mean pass of a beam: twice those of the fastest way with tiny on two cores, and less than
+the silence that ends a turn."""
 POWER = 0.8
-"""How likely recordings decide that a way is no worse, if it is not and there are `Comparison.words_needed` words."""
+"""The chance that `Comparison.words_needed` words show that a way is no worse, if it is not."""
 TOO_MANY_ERRORS = 0.5
-"""Word error rate of the reference from which on its recordings and transcripts cannot belong together."""
+"""A reference with this word error rate or more means that recordings and transcripts do not belong together."""
 THREADS_SAVE = 0.1
 """Share of the time that more threads must save: they take cores from other calls."""
 
@@ -39,9 +39,9 @@ class Measurement:
     """One way of decoding, measured on every utterance.
 
     Parameters:
-        decoding: how.
-        errors: words inserted, dropped or mistaken, by utterance.
-        seconds: wall time of the final pass, of each utterance that was timed.
+        decoding: the way.
+        errors: words inserted, dropped or mistaken, for each utterance.
+        seconds: wall time of the final pass, for each timed utterance.
     """
 
     decoding: Decoding
@@ -56,13 +56,13 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The errors of one way of decoding less those of another, as a share of all words.
+    """The difference between the errors of two ways of decoding, as a share of all words.
 
     Parameters:
-        difference: as measured; below 0 if the first makes fewer.
-        at_most: exceeded in 5 % of the resamples.
-        words_needed: how many words such recordings must have to show, with a chance of `POWER`, that a way without
-            any true difference is no worse.
+        difference: the measured one; below 0 if the first way makes fewer errors.
+        at_most: the bound that 5 % of the resamples exceed.
+        words_needed: the number of words that show, with a chance of `POWER`, that a way without a true difference is
+            no worse.
     """
 
     difference: float
@@ -85,13 +85,13 @@ def compare(first: Measurement, second: Measurement, words: Sequence[int]) -> Co
     return Comparison(
         difference=float(difference.sum() / counts.sum()),
         at_most=float(np.percentile(resampled, 95)),
-        # The spread shrinks with the root of the number of words.
+        # The spread shrinks with the square root of the number of words.
         words_needed=math.ceil(counts.sum() * (sigmas * float(resampled.std()) / MARGIN) ** 2),
     )
 
 
 def too_little(words: Sequence[int]) -> str | None:
-    """Why utterances of so many words decide nothing; None if they can decide."""
+    """Why utterances with these numbers of words decide nothing; None if they can decide."""
     if len(words) >= LEAST_UTTERANCES and sum(words) >= LEAST_WORDS:
         return None
     return (
@@ -101,7 +101,7 @@ def too_little(words: Sequence[int]) -> str | None:
 
 
 def ways(least_context: float = LEAST_CONTEXT) -> list[Decoding]:
-    """What is measured; the reference is first.
+    """The ways of decoding to measure; the reference is first.
 
     Args:
         least_context: seconds that a short context encodes at least.
@@ -111,7 +111,7 @@ def ways(least_context: float = LEAST_CONTEXT) -> list[Decoding]:
 
 
 def choose(measured: Sequence[Measurement], words: Sequence[int]) -> Decoding:
-    """The way of decoding to use, of those that have been measured on one thread.
+    """The way of decoding to use, among those measured on one thread.
 
     Args:
         measured: the reference first.
@@ -131,10 +131,10 @@ def choose(measured: Sequence[Measurement], words: Sequence[int]) -> Decoding:
 
 
 def undecided(measured: Sequence[Measurement], words: Sequence[int]) -> int | None:
-    """How many words would decide, where these show neither that the short context is no worse nor that it is worse.
+    """How many words it takes to decide, if these do not show whether the short context is worse.
 
     Returns:
-        None if they decide: it is no worse, or there are as many words as it takes to show that.
+        None if they decide: it is no worse, or there are enough words to show that.
     """
     reference, short, *_ = measured
     found = compare(short, reference, words)
@@ -143,12 +143,12 @@ def undecided(measured: Sequence[Measurement], words: Sequence[int]) -> int | No
 
 
 def thread_counts(cores: int) -> list[int]:
-    """The numbers of threads to compare on a machine of so many cores."""
+    """The numbers of threads to compare on a machine with this many cores."""
     return [threads for threads in (1, 2, 4) if threads <= max(1, cores)]
 
 
 def with_threads(measured: Sequence[Measurement]) -> Decoding:
-    """The way with as many threads as make it fastest, if they save enough; `measured` begins with one thread."""
+    """The way with its fastest number of threads, if it saves enough; `measured` begins with one thread."""
     limit = (1 - THREADS_SAVE) * measured[0].mean_seconds
     return _fastest([one for one in measured[1:] if one.mean_seconds <= limit] or [measured[0]]).decoding
 

@@ -1,4 +1,4 @@
-"""Lets weights hear labelled recordings, ours or the user's, in several ways of decoding, and notes words and times."""
+"""Decodes labelled recordings, ours or the user's, in several ways, and measures errors and times."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -24,24 +24,24 @@ from voice.client.fixtures.fixture import Fixture
 from voice.priority import core_count
 
 Hear = Callable[[Decoding, NDArray[np.float32]], str]
-"""Decodes samples in a given way; its wall time is what is measured."""
+"""Decodes samples in a given way; its wall time is measured."""
 BUDGET = 36.0
-"""Seconds that the passes whose words count should take together: the command then takes less than a minute. Slow
-weights hear fewer recordings, but at least `LEAST_UTTERANCES`."""
+"""Seconds for all passes whose words count: the command then takes less than a minute. Slow weights decode fewer
+recordings, but at least `LEAST_UTTERANCES`."""
 TIMED = 6
-"""Recordings on which times are measured, on each number of threads. Words, which threads do not change, are counted on
-more, with all cores."""
+"""Recordings on which times are measured, for each number of threads. Words, which threads do not change, are counted
+on more, with all cores."""
 BEFORE, AFTER = 0.5, 0.1
-"""Seconds around the speech that a final pass is given in a call: what is kept from before it, and a hint's silence."""
+"""Seconds around the speech that a final pass gets in a call: the audio kept from before it, and a hint's silence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Utterance:
-    """What somebody says in a turn.
+    """The speech of a turn.
 
     Parameters:
         text: its words.
-        samples: float32 in -1..1, 16 kHz mono, shape (samples,), cut as the recogniser is given it in a call.
+        samples: float32 in -1..1, 16 kHz mono, shape (samples,), cut as for the recogniser in a call.
     """
 
     text: str
@@ -49,12 +49,12 @@ class Utterance:
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """The number of words in it."""
         return len(normalised(self.text).split())
 
 
 def utterances(fixtures: Iterable[Fixture]) -> list[Utterance]:
-    """The turns whose words and speech are known."""
+    """The turns with known words and speech."""
     found = []
     for turn in (turn for fixture in fixtures for turn in fixture.turns if turn.text and turn.speech):
         start = round(max(0.0, turn.onset - BEFORE) * SAMPLE_RATE)
@@ -64,7 +64,7 @@ def utterances(fixtures: Iterable[Fixture]) -> list[Utterance]:
 
 
 def spread(found: Sequence[Utterance], most: int) -> list[Utterance]:
-    """At most so many of the utterances, evenly spaced."""
+    """At most `most` of the utterances, evenly spaced."""
     if len(found) <= most:
         return list(found)
     return [found[index * len(found) // most] for index in range(most)]
@@ -72,13 +72,13 @@ def spread(found: Sequence[Utterance], most: int) -> list[Utterance]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Weights as they will be used.
+    """Weights and how they run.
 
     Parameters:
         name: their name in reports.
         path: their folder.
         device, compute_type: as in the `[asr]` table.
-        model_class: what runs the folder; None for faster-whisper's own class.
+        model_class: the class that runs the folder; None for faster-whisper's own.
     """
 
     name: str
@@ -119,13 +119,13 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What was found.
+    """The measurements and the choice.
 
     Parameters:
         words: how many words each utterance has.
-        rows: the ways of decoding on one thread, the reference first; without a beam that takes longer than `PATIENCE`,
-            whose words were not counted.
-        chosen: the one to use, and on how many threads.
+        rows: the ways of decoding on one thread, the reference first; a beam that takes longer than `PATIENCE` is left
+            out, because its words were not counted.
+        chosen: the way to use, and its number of threads.
     """
 
     words: tuple[int, ...]
@@ -184,7 +184,7 @@ def _measure(
     clock: Callable[[], float],
     say: Callable[[str], None] | None = None,
 ) -> list[Measurement]:
-    """Each utterance in every way, one after the other, so that a busy moment hits all ways alike."""
+    """Measure each utterance in every way, one after the other, so that a busy moment affects all ways alike."""
     errors: dict[Decoding, list[int]] = {decoding: [] for decoding in decodings}
     seconds: dict[Decoding, list[float]] = {decoding: [] for decoding in decodings}
     for number, utterance in enumerate(found, 1):

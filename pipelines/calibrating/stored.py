@@ -1,4 +1,4 @@
-"""The calibration of some weights on this machine, kept in the user's cache folder."""
+"""Calibrations of weights on this machine, kept in the user's cache folder."""
 
 import hashlib
 import os
@@ -17,19 +17,19 @@ from voice.asr.whisper.decoding import FULL, Decoding
 from voice.priority import core_count
 
 EDITION = 2
-"""Rises when what is measured or how it is decided changes: older calibrations are then made again."""
+"""The procedure's version; a higher one makes older calibrations invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """What a calibration depends on.
+    """The conditions that a calibration depends on.
 
     Parameters:
         sha256: of the weights' model.bin.
-        device, compute_type: where and how precisely they run.
+        device, compute_type: their device and precision.
         cpu: the processor's name.
         cores: how many of its cores this process may use.
-        software: versions of what runs the weights, and the edition of this procedure.
+        software: versions of the packages that run the weights, and of this procedure.
     """
 
     sha256: str
@@ -41,7 +41,7 @@ class Conditions:
 
     @classmethod
     def of(cls, weights: Weights) -> "Conditions":
-        """Those of these weights on this machine; reads the whole of the weights."""
+        """The conditions of these weights on this machine; reads all of the weights."""
         with (weights.path / "model.bin").open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         software = {name: version(name) for name in ("faster-whisper", "ctranslate2")}
@@ -56,23 +56,23 @@ class Conditions:
 
     @property
     def file(self) -> str:
-        """The name of the calibration's file; newer software overwrites what older software left."""
+        """The name of the calibration's file; newer software overwrites an older calibration."""
         key = [self.sha256, self.device, self.compute_type, self.cpu, self.cores]
         return f"whisper-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """A choice, and the table that it was decided by.
+    """A choice, and the measurements behind it.
 
     Parameters:
-        conditions: what it holds for.
+        conditions: the conditions under which it holds.
         created: the day, as 2026-11-22.
         weights: their name.
-        recordings: what they were: "the package's people" or the user's paths.
+        recordings: "the package's people", or the user's paths.
         words: how many words each utterance has.
-        rows: what was measured on one thread, the reference first.
-        chosen: how to decode, and on how many threads.
+        rows: the measurements on one thread, the reference first.
+        chosen: the way to decode, and its number of threads.
     """
 
     conditions: Conditions
@@ -85,7 +85,7 @@ class Calibration:
 
     @property
     def why(self) -> str:
-        """The choice beside the reference, in a few words."""
+        """The choice and the reference, in a few words."""
         taken = self.taken
         shown = [self.rows[0]] if taken is self.rows[0] else [self.rows[0], taken]
         return f"calibrated on {self.created} with {len(self.words)} utterances: " + "; ".join(
@@ -103,12 +103,12 @@ class Calibration:
 
 
 def load(conditions: Conditions, folder: Path, *, say: Callable[[str], None]) -> Calibration | None:
-    """The calibration made under these conditions; None if there is none that can be used.
+    """The usable calibration for these conditions; None if there is none.
 
     Args:
-        conditions: those of now.
+        conditions: the present ones.
         folder: where calibrations are kept.
-        say: is given one sentence when a calibration is there but cannot be used.
+        say: gets one sentence if there is a calibration that cannot be used.
     """
     path = folder / conditions.file
     try:
@@ -123,13 +123,13 @@ def load(conditions: Conditions, folder: Path, *, say: Callable[[str], None]) ->
         say(f"The Whisper calibration {path} was made with other {' and '.join(changed)}, so it is not used.")
         return None
     if not _is_sound(found):
-        say(f"The Whisper calibration {path} is not whole, so it is not used.")
+        say(f"The Whisper calibration {path} is incomplete, so it is not used.")
         return None
     return found
 
 
 def save(calibration: Calibration, folder: Path, *, say: Callable[[str], None]) -> None:
-    """Keep a calibration; `say` is given one sentence if that is not possible."""
+    """Keep a calibration; `say` gets one sentence if that is not possible."""
     path = folder / calibration.conditions.file
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -137,11 +137,11 @@ def save(calibration: Calibration, folder: Path, *, say: Callable[[str], None]) 
             file.write(msgspec.json.format(msgspec.json.encode(calibration)))
         os.replace(file.name, path)
     except OSError as error:
-        say(f"The calibration cannot be kept in {path} ({error.strerror}), so nothing will use it.")
+        say(f"The calibration cannot be written to {path} ({error.strerror}), so nothing will use it.")
 
 
 def _is_sound(found: Calibration) -> bool:
-    """Whether the file says what this program writes."""
+    """Whether the values are ones that this program writes."""
     return (
         bool(found.words)
         and bool(found.rows)
@@ -152,7 +152,7 @@ def _is_sound(found: Calibration) -> bool:
 
 
 def _cpu() -> str:
-    """The processor's name, as far as the system tells it."""
+    """The processor's name, if the system gives it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

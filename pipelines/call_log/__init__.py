@@ -1,1 +1,1 @@
-"""What a server records of its calls while they last: turns, metrics and traces."""
+"""Records calls while they last: turns, metrics and traces."""

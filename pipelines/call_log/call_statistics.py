@@ -1,7 +1,7 @@
-"""Statistics of one call: what became of its turns, as far as its server knows. Pure.
+"""Statistics of one call: the outcomes of its turns, as far as the server knows them. Pure.
 
-A turn's latency is that from the end of speech, as the voice detector heard it, to the first audio that was written to
-the socket: what the network and the loudspeaker add is known to the caller alone.
+A turn's latency runs from the end of speech, by the voice detector, to the first audio written to the socket. Only the
+caller knows the delays of the network and the loudspeaker.
 """
 
 import math
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from pipelines.call_log.tracing import CallTrace
 
 Outcome = Literal["answered", "interrupted", "unheard", "unanswered"]
-"""What became of a turn: audio of its answer was sent; the user went on before that; no words were recognised in it;
+"""The outcome of a turn: audio of its answer was sent; the user went on before that; no words were recognised in it;
 or nothing was sent although words were recognised."""
 UNHEARD = ("nothing_heard", "own_voice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedTurn:
-    """A turn to which nothing can be added any more."""
+    """A turn to which nothing more can be added."""
 
     outcome: Outcome
     latency: float | None
     """Seconds; None without an answer, and for a turn that was typed."""
     verdict: Verdict | None
-    """How it kept its LLM budget; None if no model was asked, or it was interrupted before its deadline."""
+    """The verdict on its LLM budget; None if no model was asked, or it was interrupted before its deadline."""
     record: ServerTurn
-    """All that is known of it."""
+    """The server's record of it."""
 
     @property
     def attempts(self) -> tuple[RequestRecord, ...]:
@@ -53,34 +53,34 @@ class CallStatistics:
     stop: float
     """Seconds of silence after which the voice detector reports the end of speech."""
     budget: float
-    """Seconds that the language model has."""
+    """Seconds of the language model's budget."""
     number: int = 1
     """Of the call, from 1."""
     began: float = 0.0
     count: Callable[[ClosedTurn], None] = lambda _: None
-    """Called with each turn to which nothing can be added any more."""
+    """Called with each turn to which nothing more can be added."""
     count_missed: Callable[[], None] = lambda: None
     trace: "CallTrace | None" = None
     """None while calls are not traced."""
     closed: list[ClosedTurn] = field(default_factory=list)
     events_missed: int = 0
-    """Events that an observer could not take."""
+    """Events that made an observer fail."""
     _open: dict[int, ServerTurn] = field(default_factory=dict)
     _is_away: bool = False
     _latest: ServerTurn | None = None
     _answered_by: str | None = None
 
     def away(self, gone: bool) -> None:
-        """The client's connection has broken, or is there again."""
+        """Note that the client's connection has broken, or is back."""
         self._is_away = gone
 
     def missed(self) -> None:
-        """An observer could not take what came."""
+        """Count an event that made an observer fail."""
         self.events_missed += 1
         self.count_missed()
 
     def note(self, turn: ServerTurn) -> None:
-        """A turn has changed; those before it are closed."""
+        """Note a changed turn; close those before it."""
         if self._latest is None or turn.turn >= self._latest.turn:
             self._latest = turn
             self._answered_by = answered_by(turn.attempts) or self._answered_by
@@ -98,7 +98,7 @@ class CallStatistics:
                     self.trace.turn(turn)
 
     def figures(self, now: float) -> CallFigures:
-        """What a server shows of the call under way, with the turn to which something may be added."""
+        """The figures of the call under way, its open turn included."""
         still_open = (closed(turn, stop=self.stop, budget=self.budget) for turn in self._open.values())
         turns = [turn for turn in (*self.closed, *filter(None, still_open)) if turn.outcome != "unheard"]
         latencies = [turn.latency for turn in turns if turn.latency is not None]
@@ -120,7 +120,7 @@ class CallStatistics:
 
         Args:
             why: the reason of its end, as a clause.
-            seconds: how long it took.
+            seconds: how long it lasted.
         """
         counts = Counter("typed" for turn in self.closed if turn.record.typed)
         counts.update(turn.outcome for turn in self.closed if turn.outcome != "answered")
@@ -138,16 +138,16 @@ class CallStatistics:
 
     @property
     def usd(self) -> float | None:
-        """What its requests cost, as far as their prices are known; None if no price is."""
+        """The cost of its requests with known prices; None if no price is known."""
         known = [one.usd for turn in self.closed for one in turn.attempts if one.usd is not None]
         return sum(known) if known else None
 
 
 def closed(turn: ServerTurn, *, stop: float, budget: float) -> ClosedTurn | None:
-    """What became of a turn; None if it was never committed, as speech at a call's end.
+    """The turn with its outcome; None if it was never committed, such as speech at a call's end.
 
     Args:
-        turn: all that is known of it.
+        turn: the server's record of it.
         stop, budget: see `CallStatistics`.
     """
     if Mark.TURN_COMMIT not in turn.marks:
@@ -181,7 +181,7 @@ def _state(turn: ServerTurn | None) -> CallState:
 
 
 def answered_by(attempts: Sequence[RequestRecord]) -> str | None:
-    """The tier and the model whose words are spoken; None when no language model has answered (yet)."""
+    """The tier and the model whose words are spoken; None if no language model has answered (yet)."""
     spoken = [attempt for attempt in attempts if attempt.outcome == "spoken"]
     return " · ".join(filter(None, (spoken[0].tier, spoken[0].model))) or None if spoken else None
 

@@ -1,8 +1,8 @@
-"""Runs a call's pipeline with observers that neither slow it down nor silence one another.
+"""Runs a call's pipeline with observers that do not slow it down and fail independently.
 
-pipecat puts each frame that a part processes into a queue for each observer, and a call has a dozen parts and hundreds
-of frames a second: a quarter of the event loop's work for frames that no observer looks at. And it ends an observer's
-task at its first error, so that one odd value from a model would end the captions of a call.
+pipecat puts each frame that a part processes into a queue for each observer. A call has a dozen parts and hundreds of
+frames a second, so this would take a quarter of the event loop's work, for frames that no observer reads. pipecat also
+ends an observer's task at its first error, so one odd value from a model would end the captions of a call.
 """
 
 import asyncio
@@ -21,13 +21,14 @@ log = logging.getLogger(__name__)
 
 
 class CallObservers(WorkerObserver):
-    """Passes on what observers look at: not the audio that is received and sent, and no processing unless one asks.
+    """Passes on only the frames that observers read: no audio, and processing events only if an observer asks.
 
-    What an observer cannot take, it alone misses: the error is counted, and logged once of its kind.
+    An observer that fails misses one event, and the others miss nothing. Its error is counted, and logged once for
+    each kind.
 
     Args:
-        observers: of the call.
-        metrics: counts what an observer has missed; None where nothing is counted.
+        observers: those of the call.
+        metrics: counts the events that observers miss; None to count nothing.
     """
 
     def __init__(self, observers: list[BaseObserver], metrics: CallMetrics | None = None) -> None:
@@ -39,12 +40,12 @@ class CallObservers(WorkerObserver):
         )
 
     async def on_process_frame(self, data: FrameProcessed) -> None:
-        """A part handles a frame."""
+        """Pass on that a part processes a frame."""
         if self._see_processing:
             await super().on_process_frame(data)
 
     async def on_push_frame(self, data: FramePushed) -> None:
-        """A part hands a frame on."""
+        """Pass on that a part pushes a frame."""
         frame = data.frame
         if isinstance(frame, InputAudioRawFrame) or (
             isinstance(frame, OutputAudioRawFrame) and not isinstance(frame, TTSAudioRawFrame)
@@ -53,13 +54,13 @@ class CallObservers(WorkerObserver):
         await super().on_push_frame(data)
 
     async def _proxy_task_handler(self, queue: asyncio.Queue[Any], observer: BaseObserver) -> None:
-        """Hand an observer what comes; pipecat's own ends at the first error, and is begun again after each."""
+        """Hand events to an observer; pipecat's own handler ends at an error, so it is started again after each."""
         while True:
             try:
                 await super()._proxy_task_handler(queue, observer)
                 return
             except Exception as error:
-                # An observer is our own, pipecat's or the user's, and may raise anything.
+                # An observer may be ours, pipecat's or the user's, and may raise anything.
                 self._missed(observer, error)
             if not self._proxies or observer not in self._proxies:
                 return
@@ -73,13 +74,13 @@ class CallObservers(WorkerObserver):
         self._said.add(kind)
         what = quoted(f"{type(error).__name__}: {error}")
         log.warning(
-            "%s missed what it cannot take (%s); others like it are only counted", type(observer).__name__, what
+            "%s failed on an event (%s); further events like it are only counted", type(observer).__name__, what
         )
         log.debug("where it failed", exc_info=error)
 
 
 class CallWorker(PipelineWorker):
-    """pipecat's worker with `CallObservers`; takes the same arguments, and the metrics of the call."""
+    """pipecat's worker with `CallObservers`; it takes the same arguments and the metrics of the call."""
 
     def __init__(self, *args: Any, metrics: CallMetrics | None = None, **options: Any) -> None:
         super().__init__(*args, **options)

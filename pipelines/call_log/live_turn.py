@@ -1,4 +1,4 @@
-"""One of the server's turns while it happens, and its report for the client. Pure: times are passed in.
+"""A turn in progress on the server, and its report for the client. Pure: times are passed in.
 
 Times are seconds on the server's monotonic clock.
 """
@@ -23,20 +23,20 @@ from voice.frames import RequestsFrame
 from voice.turns.turn_so_far import joined
 
 Stalls = Callable[[float, float], Sequence[Stall]]
-"""The stalls of the event loop that ended after one instant and not after another; see
+"""The stalls of the event loop that ended after the first instant and not after the second; see
 `voice.server.event_loop`."""
 
 
 @dataclass(slots=True)
 class LiveTurn:
-    """One user turn and the answer to it, as far as the server knows them."""
+    """One user turn and its answer, as far as the server knows them."""
 
     number: int
     marks: Marks = field(default_factory=Marks)
     heard: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     played: list[str] = field(default_factory=list)
-    """What the context keeps of it: the words whose audio was played."""
+    """The part of the answer that the context keeps: the words whose audio was played."""
     ended_by: EndedBy | None = None
     smart_turn: SmartTurnOpinion | None = None
     speculation: SpeculationRecord | None = None
@@ -44,27 +44,27 @@ class LiveTurn:
     silent_since: float | None = None
     """When the latest silence began, by the voice detector."""
     ahead_since: float | None = None
-    """When the current speculative answer, which is neither used nor discarded yet, was requested."""
+    """When the pending speculative answer was requested."""
     interrupted: bool = False
     typed: bool = False
-    """Whether its words were typed, not spoken."""
+    """Whether it was typed, not spoken."""
     joined: bool = False
     """Whether it continues the turn before it, which was committed too early."""
     part: AnswerPart | None = None
-    """What its answer is of a longer one."""
+    """Which part of a longer answer its answer is."""
     failed: str | None = None
     hung: HangRecord | None = None
     final: bool = False
     tier: str | None = None
-    """Name of the tier, for a model whose requests are not reported in `RequestsFrame`s."""
+    """The name of the tier, for a model that does not report its requests in `RequestsFrame`s."""
     llm_end: float | None = None
     contexts: set[str] = field(default_factory=set)
     """The TTS contexts that speak this turn's answer."""
     awaits_context: bool = False
     apologises: bool = False
-    """The language model failed before its first token: what is spoken is not its answer."""
+    """Whether the language model failed before its first token, so that the speech is not its answer."""
     opening: list[str] = field(default_factory=list)
-    """Phrases spoken because no answer was there."""
+    """Phrases spoken because no answer was ready."""
     opening_seconds: float = 0.0
     opening_contexts: set[str] = field(default_factory=set)
     answers: dict[int, RequestsFrame] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class LiveTurn:
     stalls: Stalls | None = None
     """None when the event loop is not watched."""
     since: float = -math.inf
-    """When the previous turn was last reported: stalls from then on are reported with this one."""
+    """When the previous turn was last reported: this turn reports the stalls from then on."""
     until: float = math.inf
 
     @property
@@ -94,7 +94,7 @@ class LiveTurn:
         return next((attempt for attempt in attempts if attempt.outcome == "spoken"), None)
 
     def report(self) -> TurnReport:
-        """The turn as it is reported to the client."""
+        """The turn's report for the client."""
         stalls = None if self.stalls is None else tuple(self.stalls(self.since, self.until))
         turn = ServerTurn(
             turn=self.number,
@@ -123,7 +123,7 @@ class LiveTurn:
         return TurnReport(turn=turn, stalls=stalls or ())
 
     def _model(self, attempt: RequestRecord) -> str | None:
-        """The model that answered; a proxy may have given a simulated one another name."""
+        """The model that answered; a proxy may have renamed a simulated one."""
         model = self.models.get(attempt.tier or "")
         return f"sim:{model}" if model and attempt.simulated and not model.startswith("sim:") else model
 
@@ -132,7 +132,7 @@ class LiveTurn:
             attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
             return tuple(replace(one, model=self._model(one)) for one in attempts)
         if Mark.LLM_REQUEST not in self.marks or (self.part and self.part.number > 1):
-            # The rest of an answer is there already.
+            # The rest of an answer is already complete.
             return ()
         attempt = RequestRecord(
             tier=self.tier,

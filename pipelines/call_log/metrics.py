@@ -1,4 +1,4 @@
-"""A server's metrics: figures for Prometheus, and one line in the log for each call at its end."""
+"""A server's metrics: figures for Prometheus, and one log line at the end of each call."""
 
 import itertools
 import logging
@@ -25,11 +25,11 @@ log = logging.getLogger(CALL_LOG)
 
 
 class PrometheusMetrics:
-    """Counts what happens to a server's calls; its own registry, so that several servers share no figures.
+    """Counts the events of a server's calls, in its own registry, so that several servers do not share figures.
 
     Args:
         stop: seconds of silence after which the voice detector reports the end of speech.
-        budget: seconds that the language model has.
+        budget: seconds of the language model's budget.
         trace: begins the trace of a call; returns None if calls are not traced.
         clock: seconds, monotonic.
     """
@@ -52,7 +52,7 @@ class PrometheusMetrics:
         self._refused = Counter("voice_calls_refused", "Calls that were not taken", ["reason"], registry=registry)
         self._latency = Histogram(
             "voice_turn_latency_seconds",
-            "From the end of speech, as the voice detector heard it, to the first audio sent",
+            "From the end of speech, by the voice detector, to the first audio sent",
             buckets=TURN_LATENCY,
             registry=registry,
         )
@@ -62,7 +62,7 @@ class PrometheusMetrics:
         self._rescues = Counter("voice_llm_rescues", "Turns that another tier answered in time", registry=registry)
         self._tokens = Counter("voice_llm_tokens", "Tokens of all requests", ["tier", "kind"], registry=registry)
         self._cost = Counter("voice_llm_cost_usd", "Cost of the requests with a known price", registry=registry)
-        self._missed = Counter("voice_observations_missed", "Events that an observer could not take", registry=registry)
+        self._missed = Counter("voice_observations_missed", "Events that made an observer fail", registry=registry)
         self._waits = Histogram(
             "voice_queue_wait_seconds",
             "Waits for an engine that calls share",
@@ -72,11 +72,11 @@ class PrometheusMetrics:
         )
 
     def refused(self, kind: str) -> None:
-        """A call was not taken."""
+        """Count a refused call."""
         self._refused.labels(kind).inc()
 
     def began(self) -> CallStatistics:
-        """A call was taken."""
+        """Count an accepted call."""
         self._calls.inc()
         self._under_way.inc()
         call = CallStatistics(
@@ -92,7 +92,7 @@ class PrometheusMetrics:
         return call
 
     def ended(self, call: CallMetrics, why: str) -> None:
-        """A call is over: its last turn is counted, and the call is logged."""
+        """Count the last turn of a call that is over, and log the call."""
         assert isinstance(call, CallStatistics)
         self._under_way.dec()
         self._calls_under_way.pop(call.number, None)
@@ -102,7 +102,7 @@ class PrometheusMetrics:
         log.info("call %d %s", call.number, call.line(why, self._clock() - call.began))
 
     def watch(self, headroom: "Headroom") -> None:
-        """Show how busy the event loop is, and count how long work waits for what calls share."""
+        """Show how busy the event loop is, and count how long work waits for shared engines."""
         for queue in headroom.queues:
             queue.observer = self._waits.labels(queue.stage).observe
         scarce = Gauge("voice_headroom_scarce", "1 while optional work is left out", registry=self.registry)
@@ -115,12 +115,12 @@ class PrometheusMetrics:
             lag.set_function(lambda: load.longest(self._clock()))
 
     def under_way(self) -> list[CallFigures]:
-        """What may be shown of the calls under way."""
+        """The figures of the calls under way."""
         now = self._clock()
         return [call.figures(now) for call in self._calls_under_way.values()]
 
     def exposition(self) -> tuple[bytes, str]:
-        """All figures in Prometheus's format, and its content type."""
+        """All figures in Prometheus's format, and their content type."""
         return generate_latest(self.registry), CONTENT_TYPE_LATEST
 
     def _count(self, turn: ClosedTurn) -> None:

@@ -1,7 +1,7 @@
-"""Watches the frames of a call and reports each turn to its client. Nothing else writes the server's marks.
+"""Watches the frames of a call and reports each turn to its client. Only this module writes the server's marks.
 
-pipecat hands frames to observers in a task of their own, so the instants are those of the push (`MonotonicClock`),
-not of the observation.
+pipecat hands frames to observers in separate tasks, so instants are those of the push (`MonotonicClock`), not of the
+observation.
 """
 
 import time
@@ -36,7 +36,7 @@ from voice.wire.messages import TurnMessage, to_rtvi
 
 
 class MonotonicClock(BaseClock):
-    """pipecat's pipeline clock on the same time base as everything else here: `time.monotonic_ns`."""
+    """pipecat's pipeline clock on our time base, `time.monotonic_ns`."""
 
     def get_time(self) -> int:
         """Nanoseconds on the process's monotonic clock."""
@@ -53,7 +53,7 @@ class TurnObserver(BaseObserver):
         log: the turns of this call.
         rtvi: sends messages to the client.
         watch: watches the event loop during the call; None when it is not watched.
-        metrics: is told of every turn that changed; None where nothing is counted.
+        metrics: gets every turn that changed; None to count nothing.
     """
 
     def __init__(
@@ -67,20 +67,20 @@ class TurnObserver(BaseObserver):
         self._watching = False
 
     async def on_pipeline_started(self) -> None:
-        """The call has begun."""
+        """Begin the call's records."""
         if self._watch and not self._watching:
             self._watching = True
             self._watch.call_began()
 
     async def cleanup(self) -> None:
-        """The call is over."""
+        """End the call's records."""
         await super().cleanup()  # type: ignore[no-untyped-call]
         if self._watch and self._watching:
             self._watching = False
             self._watch.call_ended()
 
     async def on_push_frame(self, data: FramePushed) -> None:
-        """A frame was pushed for the first time."""
+        """Handle the first push of a frame."""
         changed = self.log.see(data)
         if changed is None and counts(data):
             changed = self._note(data.frame, data.timestamp / 1e9)
@@ -91,13 +91,13 @@ class TurnObserver(BaseObserver):
             self._metrics.note(report.turn)
         message = TurnMessage(report)
         if isinstance(data.frame, HangFrame):
-            # What hangs may be between RTVI, at the head of the pipeline, and the transport.
+            # The hanging part may be between RTVI, at the head of the pipeline, and the transport.
             await data.source.push_frame(OutputTransportMessageUrgentFrame(message=to_rtvi(message)))
         else:
             await self._rtvi.send_server_message(message.to_json())
 
     def _note(self, frame: Frame, now: float) -> LiveTurn | None:
-        """What no other follower of the call's turns needs to know."""
+        """Note the frames that no other `TurnFollower` needs."""
         log = self.log
         match frame:
             case RequestsFrame():

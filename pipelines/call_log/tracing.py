@@ -1,14 +1,14 @@
 """OpenTelemetry traces of calls, made from the records of their turns.
 
-pipecat's own tracing follows its services one by one: it knows neither the requests of several tiers for one answer nor
-whether the answer kept its budget. Here each span has the instants of the turn's record.
+pipecat's own tracing follows single services: it knows neither the requests of several tiers for one answer nor whether
+the answer kept its budget. Here each span has the instants of the turn's record.
 
 OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector that accepts OTLP over HTTP.
 OTEL_TRACES_EXPORTER=console prints spans on standard error; =none and OTEL_SDK_DISABLED=true turn tracing off.
 OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the service as usual.
 
-Names and attributes of spans are those of the semantic conventions for generative AI (agents, clients and tools); what
-these lack is called `turnaround.…`. Instants are seconds on the server's monotonic clock.
+Span names and attributes follow the semantic conventions for generative AI (agents, clients and tools); ours are named
+`turnaround.…`. Instants are seconds on the server's monotonic clock.
 """
 
 import functools
@@ -36,19 +36,19 @@ Exporter = Literal["otlp", "console"]
 EXTRA = "turnaround[otel]"
 SERVICE = "turnaround"
 UNNAMED = "unknown_service"
-"""How OpenTelemetry calls a service that the environment does not name."""
+"""The service's name if the environment gives none."""
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 Value = str | int | float | bool | tuple[str, ...]
 AGENT = "turnaround"
 OTHER = "_OTHER"
 """The conventions' `error.type` of an error that has no name."""
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-"""OpenTelemetry's variable that has spans contain what was said; they do not unless it is "true"."""
+"""OpenTelemetry's variable for content: spans contain the words of a call only if it is "true"."""
 
 
 @functools.cache
 def tracer() -> "Tracer | None":
-    """What makes the spans of this process's calls; None if they are not traced. The first call sets it up.
+    """The tracer of this process's calls; None if they are not traced. The first call sets it up.
 
     If tracing is requested but not possible, a warning is logged: no call fails because of its trace.
     """
@@ -100,7 +100,7 @@ def _exporter(kind: Exporter) -> "SpanExporter":
     if kind == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
-        # Standard output is for results, and that of a child process is not read to its end.
+        # Standard output is for results, and a child process's is not read to its end.
         return ConsoleSpanExporter(out=sys.stderr)
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
@@ -117,24 +117,24 @@ class SpanRecord:
     end: float
     attributes: Mapping[str, Value]
     error: str | None = None
-    """What went wrong, in one sentence; None when nothing did."""
+    """The error in one sentence; None if there was none."""
     children: tuple["SpanRecord", ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What spans say about the call they belong to."""
+    """The call's data that its spans carry."""
 
     conversation: str
     """The call's id."""
     providers: Mapping[str, str]
     """The provider of each tier, such as "openai"; a model without one is our own."""
     content: bool = False
-    """Whether they contain what was said."""
+    """Whether spans contain the words of the call."""
 
 
 def turn_span(turn: ClosedTurn, about: About) -> SpanRecord:
-    """The span of a turn, from the end of the user's speech to the end of the last thing that belongs to it.
+    """The span of a turn, from the end of the user's speech to the end of its last child.
 
     Its children are the requests to language models, the tools, the recognition of the last words and the synthesis of
     the first ones.
@@ -187,7 +187,7 @@ def _of_turn(turn: ClosedTurn, about: About) -> dict[str, Value]:
 
 
 def _chat(attempt: RequestRecord, about: About, *, until: float) -> SpanRecord:
-    """A request to a language model; one that still ran when the turn was over ends with it."""
+    """A request to a language model; one that outlasts the turn ends with it."""
     assert attempt.request is not None
     tokens = attempt.tokens
 
@@ -275,16 +275,16 @@ class CallTrace:
         content = os.environ.get(CONTENT, "").strip().lower() == "true"
         self._about = About(conversation=str(uuid.uuid4()), providers=providers, content=content)
         self._behind = time.time() - time.monotonic()
-        """What the wall clock showed when the monotonic one stood at 0."""
+        """The wall-clock time at which the monotonic clock was 0."""
         attributes = {"gen_ai.conversation.id": self._about.conversation}
         self._span = self._tracer.start_span("call", kind=trace.SpanKind.SERVER, attributes=attributes)
 
     def turn(self, turn: ClosedTurn) -> None:
-        """A turn is over."""
+        """Add a turn that is over."""
         self._export(turn_span(turn, self._about), self._span)
 
     def ended(self, why: str) -> None:
-        """The call is over."""
+        """End the trace."""
         self._span.set_attribute("turnaround.call.ended_by", why)
         self._span.end()
 

@@ -1,7 +1,7 @@
-"""Collects what the server knows of each turn: instants and texts, in order. Pure: times are passed in.
+"""Collects the instants and texts of each turn on the server, in order. Pure: times are passed in.
 
-A turn opens when the user starts to speak, or has typed it, and holds everything up to the next one. Times are seconds
-on the server's monotonic clock.
+A turn opens when the user starts to speak or sends a typed turn, and lasts until the next one. Times are seconds on the
+server's monotonic clock.
 """
 
 import math
@@ -17,16 +17,16 @@ from voice.turns.turn_follower import TurnFollower
 
 
 class TurnLog(TurnFollower[LiveTurn]):
-    """The turns of one call. Methods that return a turn ask for it to be reported.
+    """The turns of one call. A method returns a turn if it is to be reported.
 
     Args:
-        tier: name of the tier, for a model whose requests are not reported in `RequestsFrame`s.
+        tier: the name of the tier, for a model that does not report its requests in `RequestsFrame`s.
         models: the model of each tier.
         stalls: finds the event loop's stalls; None when the loop is not watched.
         speculates: whether answers are started before the commit.
-        began: when the call began; what the loop did before then concerns other calls.
-        synthesised: takes the seconds from an answer's first clause to its first sample, for which deadlines allow;
-            once a turn, and only if nothing was spoken before the answer, which would wait for the phrase's audio.
+        began: when the call began; earlier stalls concern other calls.
+        synthesised: called with the seconds from an answer's first clause to its first sample, which deadlines
+            include: once for each turn, and only if no phrase was spoken before the answer, which would wait for it.
     """
 
     def __init__(
@@ -47,19 +47,19 @@ class TurnLog(TurnFollower[LiveTurn]):
         self._answered: dict[int, LiveTurn] = {}
         self.turn: LiveTurn | None = None
         self._speaking: LiveTurn | None = None
-        """The turn that is being spoken while one that was typed meanwhile is answered; None mostly."""
+        """The turn that is being spoken while a typed one is answered; usually None."""
         self._sounding: LiveTurn | None = None
         """The turn whose answer was sent last; a new turn may have begun since."""
         self._count = 0
         self._overlapped: LiveTurn | None = None
-        """The turn over whose answer the caller speaks, or last spoke."""
+        """The turn whose answer the caller speaks over, or last spoke over."""
         self._contexts: set[str] = set()
         """The TTS contexts that have spoken: a turn's answer is spoken in a new one."""
         self._undecided: list[Callable[[], None]] | None = None
-        """What was noted of speech that may turn out to be a turn; None while there is none."""
+        """The notes on speech that may become a turn; None if there is none."""
 
     def turn_opened(self, now: float) -> LiveTurn | None:
-        """A turn opens; the previous one is over, and was interrupted if the bot had not finished its answer."""
+        """Open a turn; the previous one is over, and interrupted if the bot had not finished its answer."""
         before = self._over(now)
         self.turn, self._speaking = self._next(), None
         noted, self._undecided = self._undecided or [], None
@@ -68,7 +68,7 @@ class TurnLog(TurnFollower[LiveTurn]):
         return before
 
     def typed(self, text: str, now: float) -> LiveTurn:
-        """The user has typed a turn, which is complete at once; speech under way becomes the turn after it."""
+        """Add a typed turn, which is complete at once; speech under way becomes the turn after it."""
         if self.turn and not self.turn.final and Mark.TURN_COMMIT not in self.turn.marks:
             self._speaking = self.turn
         else:
@@ -81,7 +81,7 @@ class TurnLog(TurnFollower[LiveTurn]):
         return turn
 
     def _over(self, now: float) -> LiveTurn | None:
-        """The latest turn is over; returns it if it was not before."""
+        """End the latest turn; returns it if it was open."""
         before = self.turn if self.turn and not self.turn.final else None
         if before:
             before.interrupted = Mark.LLM_REQUEST in before.marks
@@ -100,13 +100,13 @@ class TurnLog(TurnFollower[LiveTurn]):
 
     @property
     def _spoken(self) -> LiveTurn | None:
-        """The turn that what is heard belongs to."""
+        """The turn to which the present speech belongs."""
         return self._speaking or self.turn
 
     def overlapped(self, frame: OverlapFrame) -> LiveTurn | None:
-        """The caller makes a sound during an answer, or something is decided on it.
+        """Note the caller's sound during an answer, or the decision on it.
 
-        What is noted meanwhile belongs to the next turn, if the sound turns out to be one.
+        Later notes belong to the next turn if the sound becomes one.
         """
         record = frame.record
         if self._overlapped is None or record.onset not in self._overlapped.overlaps:
@@ -120,22 +120,22 @@ class TurnLog(TurnFollower[LiveTurn]):
         return self._overlapped
 
     def joins(self) -> None:
-        """The turn continues the one before it, which was committed too early."""
+        """Note that the turn continues the one before it, which was committed too early."""
         if self.turn:
             self.turn.joined = True
 
     def mark_last(self, mark: Mark, now: float) -> None:
-        """Note an instant whose last occurrence before the commit counts (`VAD_STOP`, `TRANSCRIPT_FINAL`)."""
+        """Note an instant of which the last before the commit counts (`VAD_STOP`, `TRANSCRIPT_FINAL`)."""
         if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
             turn.marks[mark] = now
 
     def mark_first(self, mark: Mark, now: float) -> None:
-        """Note an instant whose first occurrence counts."""
+        """Note an instant of which the first counts."""
         if self.turn and not self.turn.final:
             self.turn.marks.setdefault(mark, now)
 
     def speech_stopped(self, now: float, silence: float) -> None:
-        """The voice detector has heard so many seconds of silence."""
+        """Note that the voice detector has heard `silence` seconds of silence."""
         if self._undecided is not None:
             self._undecided.append(lambda: self.speech_stopped(now, silence))
             return
@@ -144,7 +144,7 @@ class TurnLog(TurnFollower[LiveTurn]):
             turn.silent_since = turn.marks[Mark.SPEECH_END] = now - silence
 
     def heard(self, now: float, text: str, *, final: bool = True, revised: bool = False) -> None:
-        """A final transcript of (part of) the turn; `revised` if it replaces the latest one."""
+        """Note a transcript of the turn or of a part of it; `revised` if it replaces the latest one."""
         if self._undecided is not None:
             self._undecided.append(lambda: self.heard(now, text, revised=revised))
             return
@@ -153,7 +153,7 @@ class TurnLog(TurnFollower[LiveTurn]):
             turn.marks[Mark.TRANSCRIPT_FINAL] = now
 
     def speech_may_have_stopped(self, now: float, silence: float) -> None:
-        """A short silence hinted that speech may have ended."""
+        """Note the hint that speech may have ended, after a short silence."""
         if self._undecided is not None:
             self._undecided.append(lambda: self.speech_may_have_stopped(now, silence))
             return
@@ -162,19 +162,19 @@ class TurnLog(TurnFollower[LiveTurn]):
             turn.speculation = replace(turn.speculation, hints=turn.speculation.hints + 1)
 
     def asked_ahead(self, now: float) -> None:
-        """A speculative answer was asked for."""
+        """Note the request of a speculative answer."""
         if turn := self._spoken:
             turn.ahead_since = now
 
     def withdrawn(self) -> None:
-        """The speculative answer is discarded."""
+        """Discard the speculative answer."""
         if turn := self._spoken:
             turn.ahead_since, turn.part = None, None
             if turn.speculation:
                 turn.speculation = replace(turn.speculation, spoken_ahead=False)
 
     def turn_closed(self, now: float) -> None:
-        """The turn is committed; a speculative answer that was not discarded answers it."""
+        """Commit the turn; a speculative answer that was not discarded answers it."""
         if self._speaking:
             self._over(now)
             self.turn, self._speaking = self._speaking, None
@@ -188,40 +188,40 @@ class TurnLog(TurnFollower[LiveTurn]):
             turn.ahead_since = None
 
     def in_part(self, part: AnswerPart) -> None:
-        """The answer is part of a longer one."""
+        """Note that the answer is part of a longer one."""
         if self.turn:
             self.turn.part = part
 
     def spoken_ahead(self) -> None:
-        """The first clause of a speculative answer went to synthesis."""
+        """Note that the first clause of a speculative answer went to synthesis."""
         if self.turn and self.turn.speculation:
             self.turn.speculation = replace(self.turn.speculation, spoken_ahead=True)
 
     def asked(self, now: float) -> None:
-        """The turn went to the language model, for the first time or with what a tool returned.
+        """Note a request to the language model: the first, or one with a tool's result.
 
         pipecat announces the commit directly after the first request.
         """
         if self.turn:
             self.turn.marks.setdefault(Mark.TURN_COMMIT, now)
             self.turn.marks.setdefault(Mark.LLM_REQUEST, now)
-            # Words that came before the tool ("Let me see.") may have been spoken to their end.
+            # Words before the tool ("Let me see.") may already have been spoken.
             self.turn.final = False
             self.turn.awaits_context = True
 
     def tool_began(self, now: float, name: str, *, awaited: bool = True) -> None:
-        """A tool runs; only one that runs before anything is spoken delays the turn."""
+        """Note the start of a tool; only one that runs before any speech delays the turn."""
         if self.turn and not self.turn.marks.keys() & {Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_TO_TTS}:
             self.mark_first(Mark.TOOL_CALLED, now)
 
     def tool_ended(self, now: float, name: str, *, goes_on: bool) -> None:
-        """A tool has ended."""
+        """Note the end of a tool."""
         turn = self.turn
         if turn and Mark.TOOL_CALLED in turn.marks and Mark.LLM_FIRST_TOKEN not in turn.marks:
             turn.marks[Mark.TOOL_RETURNED] = now
 
     def attempted(self, frame: RequestsFrame) -> LiveTurn | None:
-        """What became of the requests for an answer so far; they belong to the turn in which their first frame came."""
+        """Note the state of the requests for an answer; they belong to the turn in which their first frame came."""
         number = frame.answer.response
         turn = None if number is None else self._answered.get(number, self.turn)
         if number is None or turn is None:
@@ -244,7 +244,7 @@ class TurnLog(TurnFollower[LiveTurn]):
         return turn
 
     def turn_ended(self, now: float, end: TurnEndFrame) -> LiveTurn | None:
-        """What ended the turn; follows its commit."""
+        """Note what ended the turn; follows its commit."""
         turn = self.turn
         if turn is None or turn.typed:
             return None
@@ -266,11 +266,11 @@ class TurnLog(TurnFollower[LiveTurn]):
         return turn
 
     def text_came(self, now: float, *, clauses: int) -> None:
-        """The language model gives text."""
+        """Note text from the language model."""
         self.mark_first(Mark.LLM_FIRST_TOKEN, now)
 
     def model_failed(self, now: float, reason: str, *, clauses: int = 0) -> LiveTurn | None:
-        """The language model gave no answer, or not all of it; an apology follows."""
+        """Note that the language model gave no answer or only part of one; an apology follows."""
         turn = self.turn
         if not turn or Mark.LLM_REQUEST not in turn.marks:
             return None
@@ -280,7 +280,7 @@ class TurnLog(TurnFollower[LiveTurn]):
         return turn
 
     def hung(self, hang: HangRecord, reason: str, now: float) -> LiveTurn:
-        """A part hung; if the pipeline could not even begin the caller's turn, the turn begins here."""
+        """Note that a part hung; if the pipeline could not begin the caller's turn, the turn begins here."""
         if self.turn is None or (self.turn.final and hang.part in HEARING):
             self.turn_opened(now)
         turn = self.turn
@@ -290,15 +290,15 @@ class TurnLog(TurnFollower[LiveTurn]):
         return turn
 
     def model_ended(self, now: float) -> None:
-        """The language model's answer is complete; after tool calls, the last one counts."""
+        """Note that the language model's answer is complete; after tool calls, the last one counts."""
         if self.turn and Mark.LLM_REQUEST in self.turn.marks:
             self.turn.llm_end = now
 
     def speech_begun(self, now: float, text: str, context: str | None, *, of_answer: bool = True) -> None:
-        """A clause, or a phrase that bridges the wait for the answer, was handed to TTS.
+        """Note that a clause, or a phrase that bridges the wait for the answer, was handed to TTS.
 
-        Only the first new context after a request is the answer. Speech of another one belongs to no turn: a timer, or
-        the rest of an answer that the caller speaks over.
+        Only the first new context after a request is the answer. Speech of any other context belongs to no turn: it is
+        a timer, or the rest of an answer that the caller speaks over.
         """
         turn, is_new = self.turn, context not in self._contexts
         if not of_answer:
@@ -321,7 +321,7 @@ class TurnLog(TurnFollower[LiveTurn]):
             turn.said.append(text)
 
     def speech_made(self, now: float, seconds: float, context: str | None) -> None:
-        """TTS produced so many seconds of samples for a context."""
+        """Note that TTS produced `seconds` of samples for a context."""
         turn = self.turn
         if turn and context in turn.opening_contexts:
             turn.opening_seconds += seconds
@@ -336,7 +336,7 @@ class TurnLog(TurnFollower[LiveTurn]):
             turn.answer_sampled = True
 
     def agent_started(self, now: float) -> LiveTurn | None:
-        """The first audio of an utterance is about to be written to the socket."""
+        """Note that the first audio of an utterance is about to be written to the socket."""
         turn = self.turn
         if turn and Mark.TTS_FIRST_SAMPLE in turn.marks and Mark.FIRST_SENT not in turn.marks:
             turn.marks[Mark.FIRST_SENT] = now
@@ -345,13 +345,13 @@ class TurnLog(TurnFollower[LiveTurn]):
         return None
 
     def played(self, text: str) -> LiveTurn | None:
-        """The words of an answer that the user heard; after an interruption they come when the next turn has begun."""
+        """Note the words of an answer that the user heard; after an interruption they arrive in the next turn."""
         if self._sounding:
             self._sounding.played.append(text)
         return self._sounding
 
     def silenced(self, now: float) -> LiveTurn | None:
-        """The client asked for silence: the answer under way is interrupted, though nobody speaks."""
+        """Note that the client asked for silence, which interrupts the answer although nobody speaks."""
         turn = self.turn
         if turn is None or turn.final or Mark.LLM_REQUEST not in turn.marks:
             return None
@@ -362,7 +362,7 @@ class TurnLog(TurnFollower[LiveTurn]):
         return turn
 
     def agent_stopped(self, now: float) -> LiveTurn | None:
-        """The bot's utterance was sent in full, or was interrupted."""
+        """Note that the bot's utterance was sent in full or interrupted."""
         turn = self.turn
         if turn and Mark.FIRST_SENT in turn.marks and not turn.final and not turn.awaits_answer:
             turn.final = True

@@ -1,1 +1,1 @@
-"""The catalogue of tiers in pipelines: what a tier's name stands for, and `voice tiers`."""
+"""The catalogue of tiers in pipelines: which tiers can run here, and `voice tiers`."""

@@ -14,10 +14,10 @@ from voice.llm.catalog.tier import CatalogTier
 
 UNKNOWN = "-"
 ASSUMED = "[A]"
-"""How the source of an assumed figure begins."""
+"""The beginning of the source of an assumed figure."""
 HEAD = ("tier", "tok/s", "first", "p95", "$ in/out", "right %", "here")
 WIDTHS = (29, 6, 6, 6, 10, 9, 6)
-"""Of the columns; the first is flush left."""
+"""Widths of the columns; the first is left-aligned."""
 FIGURES = (
     "first, p95: ms to the first answer token, in voice dialogues; ~: assumed. $: for a million tokens, at the tier's "
     "speed."
@@ -26,7 +26,7 @@ FIGURES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A tier with whether it can run here, as `--json` prints it."""
+    """A tier, and whether it can run here, as `--json` prints it."""
 
     tier: CatalogTier
     usd_input: float | None
@@ -34,14 +34,14 @@ class Line:
     usd_output: float | None
     ready: bool
     state: str
-    """What was found here, or what is missing."""
+    """The model that was found, or the part that is missing."""
 
 
 def run_tiers(own: Path | None, *, as_json: bool, sources: bool) -> int:
     """`voice tiers`: print the catalogue.
 
     Args:
-        own: the user's catalogue; the usual place unless set.
+        own: the user's catalogue; None for the one in the usual place.
         as_json: print one JSON object.
         sources: also print the source of each figure.
 

@@ -1,4 +1,4 @@
-"""Whether a tier of the catalogue can run on this machine now, and why not."""
+"""Finds out whether a tier of the catalogue can run on this machine now, and if not, why."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -13,11 +13,11 @@ from voice.llm.catalog.tier import CatalogTier
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether it can run.
+    """Whether a tier can run.
 
     Parameters:
-        ready: whether nothing is missing. That a provider takes the key is not known before `voice check`.
-        text: what was found, or what is missing and what to do; no full stop.
+        ready: whether nothing is missing. Only `voice check` finds out whether a provider accepts the key.
+        text: the model that was found, or the missing part and the remedy; no full stop.
     """
 
     ready: bool
@@ -31,13 +31,13 @@ def readiness(
     environment: Mapping[str, str] = os.environ,
     first_model: Callable[[str], str | None] | None = None,
 ) -> Readiness:
-    """Whether a tier can run. Servers on this machine are asked for their models; nothing else leaves it.
+    """Whether a tier can run. Servers on this machine are asked for their models; no request leaves the machine.
 
     Args:
         tier: the tier.
-        today: tells whether a withdrawal lies ahead.
+        today: tells whether a withdrawal is in the future.
         environment: holds the API keys.
-        first_model: gives a model that the server at an address lists, None where there is none.
+        first_model: gives a model that the server at an address lists, or None.
     """
     told = notice(tier, today=today)
     told = told.removesuffix(".").removeprefix(f"{tier.name} ") if told else None

@@ -1,6 +1,6 @@
 """`voice check`: checks, part by part, whether a pipeline works on this machine.
 
-Nothing is downloaded, and a paid model is asked for a token only if the user wants it.
+Nothing is downloaded, and a paid model is asked for a token only at the user's request.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class Finding:
     Parameters:
         part: the table in the pipeline file, such as "llm.large".
         works: whether nothing is missing.
-        text: what was found, or what is missing and what to do about it.
+        text: the part that was found, or the missing one and the remedy.
     """
 
     part: str
@@ -38,7 +38,7 @@ def run_check(pipeline: str, overrides: Sequence[str], *, ask: bool) -> int:
     Args:
         pipeline: a name or the path of a .toml file.
         overrides: single settings, as `--set` takes them.
-        ask: whether paid models are asked for a token, too.
+        ask: whether paid models are also asked for a token.
 
     Returns:
         0 success, 4 something is missing or does not answer.
@@ -59,7 +59,7 @@ def run_check(pipeline: str, overrides: Sequence[str], *, ask: bool) -> int:
 
 
 def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
-    """What is there and what is missing, one part after the other.
+    """The findings, one part after the other.
 
     Raises:
         ConfigurationError: a name is not a valid name of a model or a voice.
@@ -76,7 +76,7 @@ def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
 
 
 def _check_tiers(pipeline: Settings) -> None:
-    """Refuse tiers that do not fit their policy, or whose models the simulator does not have.
+    """Refuse tiers that do not fit their policy, and simulated models that do not exist.
 
     Raises:
         ConfigurationError: there is such a tier.
@@ -101,7 +101,7 @@ def _tier(part: str, tier: TierTable, *, ask: bool) -> Iterator[Finding]:
 
 
 def _here(part: str, table: AsrTable | ResponderTable | TierTable | TtsTable) -> Iterator[Finding]:
-    """A part that runs on this machine."""
+    """The findings for a part that runs on this machine."""
     needs = table.needs()
     yield from (Finding(part, False, need) for need in needs)
     if needs:

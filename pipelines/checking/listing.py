@@ -1,4 +1,4 @@
-"""`voice pipelines` and `voice devices`: lists pipelines with what they still need, and sound devices."""
+"""`voice pipelines` and `voice devices`: lists pipelines with their missing parts, and sound devices."""
 
 from latency.command_line import folded
 from pipelines import settings
@@ -6,7 +6,7 @@ from voice.errors import ConfigurationError
 
 
 def list_pipelines() -> list[str]:
-    """Lines that list the pipelines, each "ready" or with what it needs. Nothing is loaded or downloaded."""
+    """Lines that list the pipelines, each "ready" or with its missing parts. Nothing is loaded or downloaded."""
     width = max(map(len, settings.names()))
     rows = [("auto", "ready", "the best that is already here and costs nothing", list[str]())]
     for name in settings.names():

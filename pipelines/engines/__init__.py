@@ -1,1 +1,1 @@
-"""Speech engines that a pipeline can name: settings, and how each is loaded."""
+"""Speech engines that a pipeline can name: their settings and their loading."""

@@ -1,4 +1,4 @@
-"""What the pipeline needs of a speech engine: a table of settings, and the heavy part that all calls share."""
+"""The interface of a speech engine: a table of settings, and the heavy part that all calls share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 
 class Recogniser(Protocol):
-    """A speech recognition engine: heavy and shared; `service` gives a call its light part."""
+    """A speech recognition engine, heavy and shared; `service` gives a call its light part."""
 
     @property
     def waits(self) -> "QueueWaits | None":
-        """How long utterances wait for it, once it has started; None where calls share nothing."""
+        """How long utterances wait for it, once it has started; None if calls share nothing."""
 
     @property
     def name(self) -> str:
-        """What recognises, as the report shows it."""
+        """Its name in reports."""
 
     @property
     def gives_partials(self) -> bool:
-        """Whether it gives words while they are spoken, some 0.1 s later; known once it has started."""
+        """Whether it gives words during speech, about 0.1 s late; known once it has started."""
 
     async def start(self, names: Sequence[str] = ()) -> None:
         """Load and warm up.
 
         Args:
-            names: what callers may ask for by name, such as "order status"; an engine may hear them more easily.
+            names: names that callers may use, such as "order status"; an engine may favour them.
 
         Raises:
             ConfigurationError: a setting names something that does not exist.
@@ -43,7 +43,7 @@ class Recogniser(Protocol):
         """The pipecat service of one call.
 
         Args:
-            at_fades: give the words so far whenever the voice fades, if the engine can.
+            at_fades: whether to give the words so far whenever the voice fades, if the engine can.
         """
 
     async def close(self) -> None:
@@ -51,29 +51,29 @@ class Recogniser(Protocol):
 
 
 class Synthesiser(Protocol):
-    """A speech synthesis engine: heavy and shared; `service` gives a call its light part."""
+    """A speech synthesis engine, heavy and shared; `service` gives a call its light part."""
 
     @property
     def waits(self) -> "QueueWaits | None":
-        """How long first clauses wait for it, once it has started; None where calls share nothing."""
+        """How long first clauses wait for it, once it has started; None if calls share nothing."""
 
     @property
     def name(self) -> str:
-        """What speaks, as the report shows it."""
+        """Its name in reports."""
 
     @property
     def sample_rate(self) -> int:
-        """The rate at which it makes audio, in Hz; known once it has started."""
+        """The sample rate of its audio, in Hz; known once it has started."""
 
     @property
     def speaks_ahead(self) -> bool:
-        """Whether its services prepare the speech of a `EarlySynthesisFrame`."""
+        """Whether its services prepare the speech of an `EarlySynthesisFrame`."""
 
     async def start(self, phrases: Sequence[str]) -> None:
         """Load and warm up.
 
         Args:
-            phrases: what may have to be said at once, such as "One moment.".
+            phrases: phrases that must be ready at once, such as "One moment.".
 
         Raises:
             ConfigurationError: a setting names something that does not exist, or a phrase cannot be spoken.
@@ -88,7 +88,7 @@ class Synthesiser(Protocol):
 
 
 class EngineTable(Table, ABC):
-    """What the `[asr]` and `[tts]` tables of all engines share."""
+    """The common base of the `[asr]` and `[tts]` tables."""
 
     engine: str
 
@@ -98,15 +98,15 @@ class EngineTable(Table, ABC):
         return self.engine
 
     def needs(self) -> list[str]:
-        """What is not on this machine, each with how to get it. Nothing is loaded or downloaded.
+        """The parts that are not on this machine, each with the way to get it. Nothing is loaded or downloaded.
 
         Raises:
-            ConfigurationError: a name cannot be that of a model or a voice.
+            ConfigurationError: a name is not a valid name of a model or a voice.
         """
         return []
 
     def try_out(self) -> str:
-        """Load what can be broken although nothing is missing; returns what was found, as `voice check` shows it.
+        """Load the parts that may be broken although present; returns the finding, as `voice check` shows it.
 
         Raises:
             ComponentError: it does not run.
@@ -114,11 +114,11 @@ class EngineTable(Table, ABC):
         return self.summary
 
     def objection(self, language: Language) -> str | None:
-        """Why it cannot work in this language and what to do, as one clause; None if it may."""
+        """Why it cannot work in this language and what to do, as one clause; None if it can."""
         return None
 
     def notice(self, language: Language) -> str | None:
-        """What is worse in this language than somebody would expect, as one clause; None if nothing is."""
+        """A limitation in this language, as one clause; None if there is none."""
         return None
 
 

@@ -28,13 +28,13 @@ class Piper(TtsTable):
 
     engine: Literal["piper"] = "piper"
     voice: str = "embedded"
-    """`embedded` (English), a voice's .onnx file, or the name of one that was pulled, such as en_US-joe-medium; the
-    usual one for `language` = "de" is de_DE-thorsten-medium."""
+    """`embedded` (English), a voice's .onnx file, or the name of a pulled voice, such as en_US-joe-medium; the usual
+    one for `language` = "de" is de_DE-thorsten-medium."""
     streaming: bool = True
-    """Whether a sentence's audio is sent while the rest of it is made, where the voice allows it."""
+    """Whether to send a sentence's audio while the rest is synthesised, if the voice allows it."""
     normalise: bool = True
     """Whether English and German voices say figures, dates, addresses and abbreviations in words, and no voice reads
-    out Markdown. Captions and records keep what is written."""
+    Markdown aloud. Captions and records keep the written text."""
 
     @property
     def summary(self) -> str:
@@ -59,7 +59,7 @@ class Piper(TtsTable):
         return []
 
     def notice(self, language: Language) -> str | None:
-        """What is wrong with how the voice reads the language."""
+        """A voice of another language mispronounces this one."""
         spoken = self._speaks
         if spoken is not None and spoken != language:
             usual = VOICES[language]
@@ -101,7 +101,7 @@ class Piper(TtsTable):
 
     @property
     def _speaks(self) -> str | None:
-        """The code of the language that the voice's name begins with, such as "de"; None if it has none."""
+        """The language code at the beginning of the voice's name, such as "de"; None if it has none."""
         if self.voice == "embedded":
             return "en"
         named = _NAMED.match(Path(self.voice).name)
@@ -139,11 +139,11 @@ class PiperSynthesiser:
 
     @property
     def sample_rate(self) -> int:
-        """The voice's own, in Hz."""
+        """The voice's sample rate, in Hz."""
         return self.voice.sample_rate
 
     async def start(self, phrases: Sequence[str]) -> None:
-        """Load the voice, speak once, and keep the audio of the phrases."""
+        """Load the voice, synthesise once, and keep the audio of the phrases."""
         import voice.tts.piper.service  # noqa: F401  (not in the first call)
         from voice.tts.piper.voice import Voice
 

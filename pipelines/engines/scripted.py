@@ -1,4 +1,4 @@
-"""`engine = "scripted"`: a Whisper model that hears the words of fixtures, in place of a real one."""
+"""`engine = "scripted"`: a Whisper model with scripted output, the words of fixtures."""
 
 import importlib
 from collections.abc import Callable
@@ -8,13 +8,13 @@ from typing import Any, Literal
 from pipelines.engines.whisper import Whisper
 
 SCRIPT = "script.json"
-"""The file that marks a model folder as a scripted model's."""
+"""The file that marks the folder of a scripted model."""
 MODEL = ("pipelines.lab.scripted.model", "ScriptedWhisperModel")
-"""The module and the class that hear by script: a part of the lab, which is loaded only if a pipeline names it."""
+"""The module and the class of scripted models: a part of the lab, loaded only if a pipeline names it."""
 
 
 class ScriptedWhisper(Whisper):
-    """A folder made by `build_for_fixtures`, at Whisper's true cost, for tests and benchmarks; reports name it."""
+    """A folder of `build_for_fixtures`, with Whisper's true cost, for tests and benchmarks; reports name it."""
 
     engine: Literal["scripted"]  # type: ignore[assignment]  # another engine with Whisper's settings
 
@@ -27,7 +27,7 @@ class ScriptedWhisper(Whisper):
         ]
 
     def model_class(self) -> Callable[..., Any]:
-        """The class that hears by script."""
+        """The class of scripted models."""
         module, name = MODEL
         found: Callable[..., Any] = getattr(importlib.import_module(module), name)
         return found

@@ -26,7 +26,7 @@ class Sphinx(AsrTable):
     """The share of the responder's own sentences in the language model."""
 
     def objection(self, language: Language) -> str | None:
-        """The model that comes with it is English."""
+        """Its model is English."""
         if language == "en":
             return None
         return 'asr.engine = "sphinx" understands English only: use "whisper", with asr.model = "base" for example'
@@ -37,7 +37,7 @@ class Sphinx(AsrTable):
 
 
 class SphinxRecogniser:
-    """A pool of worker processes, one for each call and a spare one."""
+    """A pool of worker processes: one for each call and a spare one."""
 
     gives_partials = True
 
@@ -47,7 +47,7 @@ class SphinxRecogniser:
 
     @property
     def waits(self) -> "QueueWaits | None":
-        """How much longer texts take than the work that is left."""
+        """How much longer results take than the remaining work."""
         return self._pool.waits if self._pool else None
 
     @property
@@ -69,11 +69,11 @@ class SphinxRecogniser:
             )
         )
         self._pool = SphinxPool(language_model=model)
-        # The first call must not wait for the import of the service, nor the worker for it.
+        # Neither the first call nor the worker may wait for the import of the service.
         await asyncio.gather(self._pool.start(), asyncio.to_thread(_import_service))
 
     def service(self, *, at_fades: bool = False) -> "STTService":
-        """A call's recogniser on a worker of its own; it gives its words while they are spoken anyway."""
+        """A call's recogniser on a worker of its own; it always gives words during speech."""
         from voice.asr.sphinx.service import SphinxSTTService
 
         assert self._pool is not None
@@ -86,9 +86,9 @@ class SphinxRecogniser:
 
 
 _REQUESTS = ("{}", "my {}", "the {}", "what is my {}", "what is the {}", "tell me my {}", "check my {}", "{} please")
-"""How callers ask for something by its name."""
+"""Requests for something by its name."""
 _WEIGHT = 20
-"""How often each of them counts: a skill of the responder has some hundred sentences, too."""
+"""The weight of each request: a skill of the responder also has some hundred sentences."""
 
 
 def _domain_sentences(names: Sequence[str]) -> list[str]:
@@ -101,11 +101,11 @@ def _domain_sentences(names: Sequence[str]) -> list[str]:
 
 
 _TOO_LIKE_OTHERS = frozenset(("do", "more", "you may", "you can"))
-"""Replies that begin so many requests that expecting them would make others misheard."""
+"""Replies that begin so many requests that favouring them would cause misrecognitions."""
 
 
 def _replies() -> list[str]:
-    """What callers say over answers, and when they are asked whether they want to hear more."""
+    """Callers' words over answers, and their replies when asked whether to go on."""
     from voice.language.english.turns import ENGLISH
     from voice.turns.barge_in.meaning import SAID_OVER_ANSWERS
 

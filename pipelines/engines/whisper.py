@@ -34,19 +34,19 @@ class Whisper(AsrTable):
     compute_type: Literal["int8", "int8_float16", "float16", "float32"] = "int8"
     """The precision of its weights."""
     context: Literal["measured", "full", "auto"] = "auto"
-    """What a pass encodes: little more than the audio (`auto`), or whole windows of 30 s, some five times slower
-    (`full`). `measured` takes what `voice calibrate` found best for these weights on this machine, and `auto` until
-    that has been done."""
+    """What a pass encodes: little more than the audio (`auto`), or whole windows of 30 s, about five times slower
+    (`full`). `measured` uses the result of `voice calibrate` for these weights on this machine, and `auto` until there
+    is one."""
     least_context_ms: Annotated[int, Field(ge=1000, le=30_000)] | None = None
     """The least that `auto` encodes: 6000, or as calibrated."""
     beam_size: Annotated[int, Field(ge=1, le=20)] | None = None
-    """How many texts are compared while decoding: 1, or as calibrated."""
+    """Beam size in decoding: 1, or as calibrated."""
     temperature_fallback: bool = False
-    """Whether a final text that looks wrong is drawn again at higher temperatures."""
+    """Whether to decode a final text that looks wrong again at higher temperatures."""
     threads: Annotated[int, Field(ge=1, le=64)] | None = None
     """Threads of one pass: 1, or as calibrated."""
     streaming: bool = True
-    """Whether it decodes while the user speaks, where a pass is fast enough for that."""
+    """Whether to decode while the user speaks, if a pass is fast enough."""
 
     def needs(self) -> list[str]:
         """The weights."""
@@ -59,7 +59,7 @@ class Whisper(AsrTable):
         return []
 
     def try_out(self) -> str:
-        """Load the weights and have them hear a second of silence."""
+        """Load the weights and decode a second of silence."""
         weights = self.weights()
         model = self.load(weights, language=None)
         model.close()
@@ -68,7 +68,7 @@ class Whisper(AsrTable):
         )
 
     def objection(self, language: Language) -> str | None:
-        """Weights whose name ends in .en are English; those in a folder say what they know when they are loaded."""
+        """Weights whose name ends in .en are English; the languages of a folder are known once it is loaded."""
         if language == "en" or not self.model.endswith(".en"):
             return None
         return f'asr.model = "{self.model}" understands English only: use other weights, such as "base" or "small"'
@@ -105,7 +105,7 @@ class Whisper(AsrTable):
         """Load the weights and run them once; blocks.
 
         Args:
-            weights: those of `weights`.
+            weights: the result of `weights`.
             language: the language spoken; None to have a multilingual model detect it.
             decoding: how each pass decodes; None for the usual way.
         """
@@ -123,7 +123,7 @@ class Whisper(AsrTable):
         )
 
     def decoding(self, calibrated: "Decoding | None") -> "Decoding":
-        """How to decode: as set, where something is set, and otherwise as calibrated."""
+        """How to decode: by the settings, and by the calibration where nothing is set."""
         from voice.asr.whisper.decoding import AUTO, Decoding
 
         base = calibrated or AUTO
@@ -137,7 +137,7 @@ class Whisper(AsrTable):
 
 
 class WhisperRecogniser:
-    """The weights are found, loaded and run once."""
+    """Weights that are found, loaded and run once."""
 
     def __init__(self, asr: Whisper, language: Language) -> None:
         self._asr, self._language = asr, language
@@ -147,7 +147,7 @@ class WhisperRecogniser:
 
     @property
     def name(self) -> str:
-        """The model's name, where it runs and how it decodes, and why."""
+        """The model's name, its device, its decoding and the reason for that."""
         model = self._whisper.name if self._whisper else self._asr.model
         how = f"context {self._decoding or self._asr.context}; {self._why}"
         details = f"{self._asr.compute_type}, {self._asr.device}, {how}"
@@ -160,19 +160,19 @@ class WhisperRecogniser:
 
     @property
     def gives_partials(self) -> bool:
-        """Whether it decodes unfinished speech: it is set to, and a pass is short enough."""
+        """Whether it decodes unfinished speech: the setting asks for it and a pass is short enough."""
         from voice.asr.whisper.model import LONGEST_PASS
 
         return self._asr.streaming and self._whisper is not None and self._whisper.pass_seconds <= LONGEST_PASS
 
     async def start(self, names: Sequence[str] = ()) -> None:
-        """Find the weights, decide how they decode, and load them."""
+        """Find the weights, choose how they decode, and load them."""
         import voice.asr.whisper.service  # noqa: F401  (not in the first call)
 
         weights = await asyncio.to_thread(self._asr.weights)
-        # The checksum of the weights, by which a calibration is found, takes a moment.
+        # The checksum of the weights, the key of their calibration, takes a moment.
         self._decoding = await asyncio.to_thread(self._decide, weights)
-        # The engine's own threads are as patient as the one that loads it.
+        # The engine's own threads inherit the priority of the thread that loads it.
         loader = ThreadPoolExecutor(1, initializer=lower_thread_priority)
         try:
             load = partial(self._asr.load, weights, language=self._language, decoding=self._decoding)
@@ -193,7 +193,7 @@ class WhisperRecogniser:
             self._whisper.close()
 
     def _decide(self, weights: "Weights") -> "Decoding":
-        """How to decode: as set, or as calibrated."""
+        """How to decode: by the settings or by the calibration."""
         from pipelines.calibrating.calibrate import is_scripted, kept
         from voice.cache import user_cache
 

@@ -1,4 +1,4 @@
-"""What the commands of the lab share: errors in one line, recordings, folders for results."""
+"""Shared by the lab's commands: errors in one line, recordings, folders for results."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run(work: Callable[[], int]) -> int:
-    """Do a command's work; returns its exit status, or that of the error that ended it, which is said in one line."""
+    """Run a command; returns its exit status, or that of the error that ended it, which is printed in one line."""
     try:
         return work()
     except AlreadyReported as error:
@@ -34,7 +34,7 @@ def say(line: str) -> None:
 
 
 def recordings(names: Sequence[str]) -> "list[Fixture]":
-    """The recordings of these names, or those of people.
+    """The recordings with these names; without names, those of people.
 
     Raises:
         FixtureError, ConfigurationError: there are none, or they cannot be used.

@@ -1,4 +1,4 @@
-"""Callers who speak to one server at the same time, each holding one conversation after the other in real time."""
+"""Callers of one server at the same time, each holding one conversation after the other in real time."""
 
 import asyncio
 import time
@@ -27,9 +27,9 @@ class Callers:
     """The callers of a load test, their calls and the folder that keeps them.
 
     Args:
-        server: whom they call.
-        fixtures: the conversations; each caller begins with another one.
-        writer: keeps the calls.
+        server: the server that they call.
+        fixtures: the conversations; each caller begins with a different one.
+        writer: writes the calls to the run folder.
         began: when the test began, on the monotonic clock.
         fresh: whether the server has had no call before.
         say: called with a line for each call.
@@ -46,7 +46,7 @@ class Callers:
     _saving: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def all(self, count: int, *, ramp: float, repeat: int) -> None:
-        """Let `count` callers begin within `ramp` seconds; returns when all have held all conversations."""
+        """Start `count` callers within `ramp` seconds; returns when all have held all conversations."""
         async with asyncio.TaskGroup() as group:
             for caller in range(count):
                 wait = ramp * caller / max(1, count - 1)
@@ -66,7 +66,7 @@ class Callers:
                     await asyncio.sleep(RETRY_AFTER)
 
     async def _call(self, caller: int, fixture: Fixture, name: str, *, cold: bool) -> PlacedCall:
-        """Hold one conversation; what there is of it is kept, however it ends."""
+        """Hold one conversation; its recording so far is kept, however it ends."""
         line = PacedLine(ScriptedCaller(fixture.turns))
         session = CallSession(self.server.url, line)
         made = self._now()
@@ -92,7 +92,7 @@ class Callers:
         )
 
     async def _keep(self, result: CallResult, fixture: Fixture, name: str, *, cold: bool) -> None:
-        # A recording takes longer to write than audio bears to wait.
+        # Writing a recording takes longer than audio may wait.
         async with self._saving:
             await asyncio.to_thread(self._save, result, fixture, name, cold)
 

@@ -1,4 +1,4 @@
-"""`voice load`: checks the arguments, lets the callers call, and prints what came of it."""
+"""`voice load`: checks the arguments, makes the calls, and prints the figures."""
 
 import argparse
 import asyncio
@@ -78,7 +78,7 @@ def _finish(writer: RunWriter, observed: ObservedLoad, *, status: Status) -> Non
 
 @asynccontextmanager
 async def _watching(callers: Callers, samples: list[ServerSample]) -> AsyncIterator[None]:
-    """Notes what the server uses, from before the first call to after the last one."""
+    """Record the server's resources, from before the first call to after the last one."""
 
     async def look() -> None:
         load = await asyncio.to_thread(callers.server.load)
@@ -134,7 +134,7 @@ def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool) -> int:
 
 
 def _without_turns(folder: Path) -> str | None:
-    """Why no call left a turn, in a sentence; None if that is not known."""
+    """Why no call left a turn, in a sentence; None if unknown."""
     observed = ObservedLoad.read(folder)
     reasons = [call.refused or call.failed for call in observed.calls] if observed else []
     why = next(filter(None, reasons), None)

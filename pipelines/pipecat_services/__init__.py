@@ -1,1 +1,1 @@
-"""Components from outside: pipecat services and processors of any package, used in our pipelines."""
+"""The user's components: pipecat services and processors of any package, used in our pipelines."""

@@ -23,12 +23,12 @@ class ComponentFactory:
     """Makes components for calls; each instance serves one.
 
     Args:
-        part: what makes them (a class, a function or a component), or its dotted path, such as
+        part: a class, a function or a component, or its dotted path, such as
             "pipecat.services.openai.llm.OpenAILLMService".
-        where: how error messages name it, such as "asr.service".
+        where: its name in error messages, such as "asr.service".
         parameters: keyword arguments, as read from TOML. A table `settings` becomes the class's own `Settings`, and a
             string becomes a path if the class expects one.
-        kind: what an instance must be.
+        kind: the required class of an instance.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ComponentFactory:
         except ConfigurationError:
             raise
         except Exception as error:
-            # A component from outside may raise anything.
+            # The user's component may raise anything.
             raise ConfigurationError(f"{self._where}: {path_of(part)} cannot be made: {_words(error)}.") from error
         if not isinstance(made, self._kind):
             raise ConfigurationError(
@@ -98,7 +98,7 @@ class ComponentFactory:
         return made
 
     def _arguments(self, part: Callable[..., Any]) -> dict[str, Any]:
-        """The parameters, converted to what the class expects."""
+        """The parameters, converted to the types that the class expects."""
         found = dict(self._parameters)
         if isinstance(found.get("settings"), dict) and hasattr(part, "Settings"):
             found["settings"] = part.Settings(**found["settings"])
@@ -122,7 +122,7 @@ def load(path: str, *, where: str) -> Callable[..., Any]:
     try:
         found: Any = getattr(import_module(module), name) if module else None
     except Exception as error:
-        # A module from outside may raise anything.
+        # The user's module may raise anything.
         raise ConfigurationError(f"{where}: {path} cannot be imported: {_words(error)}.") from error
     if not callable(found):
         raise ConfigurationError(f'{where}: "{path}" is not a class; write it as "package.module.Class".')
@@ -131,7 +131,7 @@ def load(path: str, *, where: str) -> Callable[..., Any]:
 
 
 def load_component(path: str, *, where: str) -> Callable[..., Any]:
-    """As `load`, but a class must be one of pipecat's components. What a function makes is unknown until it is called.
+    """As `load`, but a class must be a pipecat component. The result of a function is unknown until it is called.
 
     Raises:
         ConfigurationError: as for `load`, or the class is not a component.

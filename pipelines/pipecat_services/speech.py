@@ -1,4 +1,4 @@
-"""Speech services from outside: a new instance for each call, adapted to what our pipelines expect."""
+"""The user's speech services: a new instance for each call, adapted to our pipelines."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from voice.wire.endpoint import DEFAULT_OUT_RATE
 
 
 class PipecatRecogniser:
-    """A recogniser from outside; a `TranscriptEnd` reports when its words are complete."""
+    """A pipecat recogniser; a `TranscriptEnd` reports when its words are complete."""
 
     gives_partials = False
     """Unknown: some services give words only at the end."""
@@ -30,7 +30,7 @@ class PipecatRecogniser:
         self._supply.prepare()
 
     def service(self, *, at_fades: bool = False) -> FrameProcessor:
-        """A new service, which gives its words when it will, and its `TranscriptEnd`."""
+        """A new service, which gives words at times of its own, and its `TranscriptEnd`."""
         return Pipeline([self._supply.take(), TranscriptEnd()])
 
     async def close(self) -> None:
@@ -38,7 +38,7 @@ class PipecatRecogniser:
 
 
 class PipecatSynthesiser:
-    """A synthesiser from outside. It uses the sample rate that the call asks for."""
+    """A pipecat synthesiser. It uses the sample rate that the call asks for."""
 
     speaks_ahead = False
     sample_rate = DEFAULT_OUT_RATE

@@ -39,7 +39,7 @@ def _path(service: Any) -> str:
 
 
 class PipecatService(Table):
-    """A service from outside: `service` is the dotted path of its class, `parameters` are its keyword arguments.
+    """A pipecat service: `service` is the dotted path of its class, `parameters` are its keyword arguments.
 
     In `parameters`, a table `settings` holds the fields of the class's own `Settings`. The API key is read from the
     variable `api_key_env` and passed as `api_key`. From Python, `service` may be the class, a function that makes one
@@ -55,17 +55,17 @@ class PipecatService(Table):
 
     @field_serializer("parameters")
     def _without_secrets(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """What runs and health checks show of them."""
+        """The parameters that runs and health checks show."""
         return without_secrets(parameters)
 
     @property
     def summary(self) -> str:
-        """The class, or the function, whose component is unknown until the server starts."""
+        """The class, or the function, whose result is unknown until the server starts."""
         from pipelines.pipecat_services.component_factory import load
 
         name = f"pipecat:{_path(self.service).rpartition('.')[2]}"
         part = load(self.service, where="service") if isinstance(self.service, str) else self.service
-        return f"{name}, a function; what it makes is checked when the server starts" if isroutine(part) else name
+        return f"{name}, a function; its result is checked when the server starts" if isroutine(part) else name
 
     @property
     def lacks_key(self) -> bool:
@@ -73,7 +73,7 @@ class PipecatService(Table):
         return self.api_key_env is not None and read_key(self.api_key_env) is None
 
     def needs(self) -> list[str]:
-        """What is missing: the key, or the class."""
+        """The missing part: the key, or the class."""
         from pipelines.pipecat_services.component_factory import load_component
 
         missing = (
@@ -89,7 +89,7 @@ class PipecatService(Table):
         return missing
 
     def supply_of(self, where: str, kind: "type[FrameProcessor]") -> "ComponentFactory":
-        """The supply that gives each call its instance."""
+        """The factory that gives each call its instance."""
         from pipelines.pipecat_services.component_factory import ComponentFactory
 
         parameters = dict(self.parameters)
@@ -111,7 +111,7 @@ class PipecatAsr(PipecatService, AsrTable):
         return _unset("asr", language)
 
     def recogniser(self, language: Language = "en") -> Recogniser:
-        """The service, which is not made yet."""
+        """The service, not created yet."""
         from pipecat.processors.frame_processor import FrameProcessor
 
         from pipelines.pipecat_services.speech import PipecatRecogniser
@@ -135,7 +135,7 @@ class PipecatTts(PipecatService, TtsTable):
         return _unset("tts", language)
 
     def synthesiser(self) -> Synthesiser:
-        """The service, which is not made yet."""
+        """The service, not created yet."""
         from pipecat.processors.frame_processor import FrameProcessor
 
         from pipelines.pipecat_services.speech import PipecatSynthesiser
@@ -154,7 +154,7 @@ class PipecatTier(PipecatService, TierTable):
 
     @cached_property
     def supply(self) -> "ComponentFactory":
-        """The supply that gives each call its service."""
+        """The factory that gives each call its service."""
         from pipecat.services.llm_service import LLMService
 
         return self.supply_of("llm", LLMService)
@@ -177,7 +177,7 @@ class PipecatTier(PipecatService, TierTable):
             )
 
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
-        """The service, which is not made yet."""
+        """The service, not created yet."""
         return PipecatModel(self.supply)
 
 

@@ -1,4 +1,4 @@
-"""Reports when a recogniser from outside has no more words for what the user just said."""
+"""Reports when a pipecat recogniser has no more words for the user's latest speech."""
 
 import asyncio
 import time
@@ -21,12 +21,12 @@ USUAL_LATENCY = 1.0
 SETTLED = 0.2
 """The shortest wait for more words, seconds, after words that are not marked as final."""
 NO_WORDS = 2.0
-"""Seconds after the end of speech after which an utterance without a transcript counts as one without words. The wait
-is at least twice the recogniser's 99th percentile."""
+"""Seconds from the end of speech until an utterance without a transcript counts as one without words. The wait is at
+least twice the recogniser's 99th percentile."""
 
 
 class TranscriptEnd(FrameProcessor):
-    """Comes after a recogniser: a turn ends when its words are complete, but not every recogniser marks the last ones.
+    """Follows a recogniser: a turn ends when its words are complete, but not every recogniser marks the last ones.
 
     Makes the words plain text.
 

@@ -1,1 +1,1 @@
-"""Providers of language models that a pipeline can name: settings, and how each is reached."""
+"""Providers of language models that a pipeline can name: their settings and connections."""

@@ -20,9 +20,9 @@ class AnthropicTier(KeyedTable):
     """"fast" decodes faster, at a multiple of the price; the first token comes no sooner. When its own limits are used
     up, the rest of the call is answered at standard speed."""
     beta_header: str = "fast-mode-2026-02-01"
-    """What the header anthropic-beta must contain for speed = "fast"; "" for nothing."""
+    """The value that the header anthropic-beta must contain for speed = "fast"; "" for none."""
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    """How much the model thinks before it answers; the least that is known of the model unless set."""
+    """How much the model thinks before it answers; the model's lowest known effort unless set."""
 
     @property
     def api_url(self) -> str:

@@ -1,4 +1,4 @@
-"""A tier on a server that may want a key: its model, its address and its key."""
+"""A tier on a server that may need a key: its model, its address and its key."""
 
 import re
 from abc import ABC, abstractmethod
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class KeyedTable(WireTable, ABC):
-    """What the tiers have in common that name a model on a server."""
+    """The common base of tiers that name a model on a server."""
 
     whose: ClassVar[str]
-    """The provider whose server it is unless `base_url` is set."""
+    """The provider of the server unless `base_url` is set."""
     home: ClassVar[str]
     """The URL of the provider's API."""
     usual_key: ClassVar[str]
@@ -43,15 +43,15 @@ class KeyedTable(WireTable, ABC):
 
     @property
     def where(self) -> str:
-        """The server, as people read it."""
+        """The server's name for people."""
         return self.base_url or self.whose
 
     @property
     def key(self) -> str | None:
-        """The key; None where none is named or set.
+        """The key; None if none is named or set.
 
         Raises:
-            ConfigurationError: the variable holds nothing that can be a key.
+            ConfigurationError: the variable's value cannot be a key.
         """
         return read_key(self.api_key_env) if self.api_key_env else None
 
@@ -74,7 +74,7 @@ class KeyedTable(WireTable, ABC):
     @property
     @abstractmethod
     def api_url(self) -> str:
-        """The URL below which the server's API lies; it usually ends in /v1."""
+        """The base URL of the server's API; it usually ends in /v1."""
 
     @property
     @abstractmethod
@@ -84,7 +84,7 @@ class KeyedTable(WireTable, ABC):
     @property
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """Speed and effort, as the protocol's service takes them."""
+        """The arguments of the protocol's service: speed and effort."""
 
     def describe(self, llm: "Tiers") -> str:
         """Model, server, wire and speed."""
@@ -97,7 +97,7 @@ class KeyedTable(WireTable, ABC):
 
     @property
     def lacks_key(self) -> bool:
-        """Whether requests would be made without the key that they need."""
+        """Whether the key that requests need is missing."""
         return self.key is None if self.api_key_env else self.base_url is None
 
     @property
@@ -114,7 +114,7 @@ class KeyedTable(WireTable, ABC):
         return [f'no API key is named: name its environment variable, such as api_key_env = "{self.usual_key}"']
 
     def check(self, name: str, llm: "Tiers") -> None:
-        """Refuse a key that is not set, naming the variable and what works without one."""
+        """Refuse a missing key; the message names its variable and the pipelines that work without one."""
         if not self.lacks_key:
             return
         if self.api_key_env is None:
@@ -130,7 +130,7 @@ class KeyedTable(WireTable, ABC):
         )
 
     async def try_server(self, *, ask: bool) -> "ServerState":
-        """Whether the server is there, takes the key, knows the model and answers."""
+        """Whether the server is reachable, accepts the key, has the model and answers."""
         from pipelines.providers.server_check import check_server
 
         return await check_server(self, ask=ask)

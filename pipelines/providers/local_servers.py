@@ -1,4 +1,4 @@
-"""Finds language model servers on this machine, on their usual ports, and has them complete a token."""
+"""Finds language model servers on this machine, on their usual ports, and asks them for a token."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ PROBE_WITHIN = 20.0
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """What was found at one of the ports.
+    """The server at one of the ports.
 
     Parameters:
         name: the kind of server that listens there by default.
@@ -35,7 +35,7 @@ class LocalServer:
 
     @property
     def url(self) -> str:
-        """The base URL, as the OpenAI SDK takes it."""
+        """The base URL for the OpenAI SDK."""
         return f"http://127.0.0.1:{self.port}/v1"
 
 
@@ -45,7 +45,7 @@ def find_servers() -> list[LocalServer]:
 
 
 def probe(servers: Sequence[LocalServer]) -> tuple[LocalServer | None, list[LocalServer]]:
-    """The first server that really completes one token, or None, and the servers before it with their problems.
+    """The first server that completes one token, or None, and the servers before it with their problems.
 
     All of them share `PROBE_WITHIN` seconds; a server that hangs leaves the others their share.
     """
@@ -64,7 +64,7 @@ async def _find(servers: Sequence[LocalServer]) -> list[LocalServer]:
 
 
 async def _look(client: httpx2.AsyncClient, server: LocalServer, deadline: float) -> LocalServer:
-    """What is at a port, as far as that is known by the deadline."""
+    """The server at a port, as far as it is known by the deadline."""
     try:
         async with asyncio.timeout_at(deadline):
             model = _chat_model(await list_models(client, server.url))
@@ -90,7 +90,7 @@ async def _probe(servers: Sequence[LocalServer]) -> tuple[LocalServer | None, li
 
 
 async def _complete(client: httpx2.AsyncClient, server: LocalServer, deadline: float) -> str | None:
-    """Have the server complete one token; returns why that failed, as a clause, or None."""
+    """Ask the server for one token; returns the reason of a failure, as a clause, or None."""
     failed = f"{server.name} lists {server.model} but did not complete a token"
     begin = time.monotonic()
     try:
@@ -113,5 +113,5 @@ async def _first_model(url: str) -> str | None:
 
 
 def _chat_model(names: Sequence[str]) -> str | None:
-    # Servers list embedding models beside chat models.
+    # Servers list embedding models as well as chat models.
     return next((name for name in names if "embed" not in name.lower()), None)

@@ -14,9 +14,9 @@ from voice.redaction import quoted
 from voice.redirects import redirect_words
 
 LARGEST_ANSWER = 1 << 20
-"""Bytes; a list of models or a single token is smaller."""
+"""The most bytes of an answer; a list of models or a single token is smaller."""
 FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ValueError)
-"""What a request raises when the server cannot be reached or does not answer as it should."""
+"""The errors of a request whose server cannot be reached or gives a wrong answer."""
 T = TypeVar("T")
 
 

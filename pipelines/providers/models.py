@@ -1,4 +1,4 @@
-"""What the pipeline needs of whatever answers: the responder, or language models under a policy and a budget."""
+"""The interface of the answering part: the responder, or language models under a policy and a budget."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 
 class LanguageModels(Protocol):
-    """What answers; heavy and shared, `services` gives a call its light parts."""
+    """The answering part, heavy and shared; `services` gives a call its light parts."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """What may be said while there is no answer yet."""
+        """The phrases that may bridge the wait for an answer."""
 
     @property
     def components(self) -> dict[str, str]:
-        """What runs, by the name it has in a report."""
+        """The components, by their names in a report."""
 
     @property
     def models(self) -> Mapping[str, str]:
@@ -42,16 +42,16 @@ class LanguageModels(Protocol):
         """
 
     def whole_request(self, text: str) -> bool | None:
-        """Whether `text` is a whole request to what answers, whatever may follow, or only the beginning of one.
+        """Whether `text` is a whole request, whatever may follow, or only the beginning of one.
 
-        None when that is unknown. It is called during calls, so it is quick.
+        None when that is unknown. It is called during calls, so it must be quick.
         """
 
     def withhold_hedges(self, when: Callable[[], bool]) -> None:
-        """Make no second requests, which only make the first ones' answers likelier, while `when` holds."""
+        """Make no hedging requests while `when` holds."""
 
     def synthesised(self, seconds: float) -> None:
-        """Note how long the first clause of an answer took to its first sample."""
+        """Note the seconds from an answer's first clause to its first sample."""
 
     async def close(self) -> None:
         """End every process and connection."""

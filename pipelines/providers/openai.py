@@ -17,10 +17,10 @@ class OpenAITier(KeyedTable):
     wire: Literal["chat", "responses"] = "chat"
     """Chat Completions on a kept-alive connection, or Responses over a WebSocket that is kept open."""
     speed: ServiceTier | None = None
-    """The service tier to ask for, such as "fast"; the provider's usual one unless set. It costs what it costs there,
-    and the provider may serve another one, which the report then shows."""
+    """The service tier to ask for, such as "fast"; the provider's usual one unless set. It is billed at the provider's
+    price, and the provider may serve another one, which the report then shows."""
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
-    """How much the model thinks before it answers; the least that is known of the model unless set."""
+    """How much the model thinks before it answers; the model's lowest known effort unless set."""
 
     @property
     def api_url(self) -> str:
@@ -38,7 +38,7 @@ class OpenAITier(KeyedTable):
         return {"speed": self.speed, "effort": self.effort}
 
     def missing_server(self) -> str | None:
-        """A server at an http address that lists no models."""
+        """The server at an http address if it lists no models."""
         from pipelines.providers.local_servers import first_model
 
         if self.base_url is None or not self.base_url.startswith("http://") or first_model(self.base_url) is not None:

@@ -33,16 +33,16 @@ class OwnTier(TierTable):
     max_tokens: Annotated[int, Field(ge=1, le=8192)] = 120
     """The longest answer."""
     context_tokens: Annotated[int, Field(ge=16, le=32_768)] = 2048
-    """The most of the conversation that a request has; what it has read, it keeps for the next one."""
+    """The most tokens of the conversation in a request; tokens already read are kept for the next one."""
 
     @property
     def billing(self) -> Price:
-        """Nothing, unless set: it runs on this machine."""
+        """Free unless a price is set: it runs on this machine."""
         return super().billing or Price(input=0, output=0)
 
     @property
     def quality(self) -> "Quality | None":
-        """How many of fifty ordinary requests it answers right; None where that was not counted."""
+        """The share of fifty ordinary requests that it answers right; None if not counted."""
         from voice.llm.catalog.tier import Quality
         from voice.models.table import named
 
@@ -53,7 +53,7 @@ class OwnTier(TierTable):
 
     @property
     def label(self) -> str:
-        """The model's own name, if it is here; one with made-up weights begins with "scripted:"."""
+        """The model's own name, if it is here; a name with "scripted:" means made-up weights."""
         try:
             return _file(self.model).name
         except VoiceError:
@@ -94,13 +94,13 @@ class InProcessModel:
         self._model: OwnModel | None = None
 
     async def start(self) -> None:
-        """Load the model and have it read the pipeline's prompt."""
+        """Load the model and process the pipeline's prompt."""
         import voice.llm.wires.in_process.service  # noqa: F401  (not in the first call)
 
         self._model = await asyncio.to_thread(self._load)
 
     def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
-        """A call's service on the shared model; it is offered no tools, and requests wait for each other."""
+        """A call's service on the shared model; it gets no tools, and requests wait for each other."""
         from voice.llm.wires.in_process.service import OwnLLMService
 
         assert self._model is not None
@@ -149,11 +149,11 @@ def _file(model: str) -> "GgufFile":
 
 
 def _check(model: str) -> "GgufFile":
-    """The model that a setting names, checked as far as that goes without loading it.
+    """The model that a setting names, checked without loading it.
 
     Raises:
         ConfigurationError: the name is not known.
-        ComponentError: it is not here, is no model, or what runs it is not installed.
+        ComponentError: it is not here, is no model, or its runtime is not installed.
     """
     from voice.llm.wires.in_process.engine import require_library
 

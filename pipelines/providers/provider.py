@@ -1,4 +1,4 @@
-"""What the pipeline needs of a provider of language models: a tier's settings, and the part that all calls share."""
+"""The interface of a provider of language models: a tier's settings, and the part that all calls share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -25,17 +25,17 @@ Factor = Annotated[float, Field(ge=0, le=1000)]
 
 
 class TierModel(Protocol):
-    """A language model as a tier: what calls share of it. `service` gives a call its light part."""
+    """The part of a tier's language model that calls share; `service` gives a call its light part."""
 
     async def start(self) -> None:
-        """Connect and warm up. A server that does not answer is logged: it may come back.
+        """Connect and warm up. A server that does not answer is only logged, because it may come back.
 
         Raises:
             ComponentError: something that runs on this machine is missing or broken.
         """
 
     def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
-        """The pipecat service of one call; `requests` of it may run at a time."""
+        """The pipecat service of one call; at most `requests` requests run at the same time."""
 
     async def close(self) -> None:
         """End every process and connection."""
@@ -49,11 +49,11 @@ class PriceTable(Table):
     output: Amount
     """Tokens of the answer, thoughts included."""
     cached_input: Amount | None = None
-    """Tokens of the request that the provider had cached; as `input` unless set."""
+    """Tokens of the request that the provider had cached; the price of `input` unless set."""
     cache_write: Amount | None = None
-    """Tokens of the request that the provider puts into its cache; as `input` unless set."""
+    """Tokens of the request that the provider writes to its cache; the price of `input` unless set."""
     speeds: dict[str, Factor] = {}
-    """What other speeds cost, as multiples of the price of the usual one: `speeds = { fast = 6 }`."""
+    """The prices of other speeds, as multiples of the usual one: `speeds = { fast = 6 }`."""
 
     def price(self) -> Price:
         """The price that requests are billed at."""
@@ -65,21 +65,21 @@ class TierTable(Table, ABC):
 
     provider: str
     tier: str | None = None
-    """The tier of the catalogue that it is, such as "claude-opus-4-6@fast", or "sim:claude-opus-4-6@fast" for its
-    simulated twin: the other settings are as `voice tiers` has them, unless set here."""
+    """Its tier in the catalogue, such as "claude-opus-4-6@fast", or "sim:claude-opus-4-6@fast" for the simulated twin.
+    It gives the other settings (see `voice tiers`), unless they are set here."""
     p95_ms: Annotated[int, Field(ge=10, le=60_000)] | None = None
-    """How long its first clause takes in 95 of 100 requests; assumed until enough has been measured."""
+    """The time of its first clause, 95th percentile; assumed until enough has been measured."""
     price: PriceTable | None = None
-    """What its tokens cost; None when that is not known."""
+    """The price of its tokens; unknown unless set."""
 
     @property
     def billing(self) -> Price | None:
-        """What requests are billed at; None when that is not known."""
+        """The price that requests are billed at; None if unknown."""
         return self.price.price() if self.price else None
 
     @property
     def quality(self) -> "Quality | None":
-        """How often its answers are right, as the catalogue has it; None for a tier of none, or without a figure."""
+        """How often its answers are right, by the catalogue; None for a tier outside it, or without a figure."""
         from voice.llm.catalog.catalog import SIM_PREFIX, load_catalog
 
         known = load_catalog().find(self.tier.removeprefix(SIM_PREFIX)) if self.tier else None
@@ -87,7 +87,7 @@ class TierTable(Table, ABC):
 
     @property
     def notice(self) -> str | None:
-        """A sentence about its tier in the catalogue if that is withdrawn or cannot be ordered."""
+        """A sentence about its tier in the catalogue if it is withdrawn or cannot be ordered."""
         from pipelines.providers.resolving import notice_of
 
         return notice_of(self.tier) if self.tier else None
@@ -95,11 +95,11 @@ class TierTable(Table, ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """The model, as reports name it; one that is simulated begins with "sim:"."""
+        """The model's name in reports; that of a simulated one begins with "sim:"."""
 
     @abstractmethod
     def describe(self, llm: "Tiers") -> str:
-        """The model and where it runs, as the report's list of components shows it."""
+        """The model and its server, as the report's list of components shows them."""
 
     @property
     @abstractmethod
@@ -107,15 +107,15 @@ class TierTable(Table, ABC):
         """The model in a few words, as `voice check` shows it."""
 
     def needs(self) -> list[str]:
-        """What is not on this machine, each with how to get it. Nothing is downloaded, and no server asked."""
+        """The parts missing on this machine, each with the way to get it. Nothing is downloaded, no server asked."""
         return []
 
     def missing_server(self) -> str | None:
-        """The server that should be on this machine or near it and does not answer; None for none."""
+        """The server on this machine or near it that does not answer; None if there is none."""
         return None
 
     async def try_server(self, *, ask: bool) -> "ServerState | None":
-        """Whether the tier's server works: it may be asked for a token, a paid one only if `ask` is set.
+        """Whether the tier's server works; a paid one is asked for a token only if `ask` is set.
 
         None when no server needs to be tried.
         """
@@ -123,15 +123,15 @@ class TierTable(Table, ABC):
 
     @property
     def lacks_key(self) -> bool:
-        """Whether requests would be made without the API key that they need."""
+        """Whether the API key that requests need is missing."""
         return False
 
     def check(self, name: str, llm: "Tiers") -> None:
-        """Refuse, before anything starts, what could not work.
+        """Refuse settings that cannot work, before anything starts.
 
         Args:
-            name: of this tier.
-            llm: the table that it is part of.
+            name: the name of this tier.
+            llm: the table that contains it.
 
         Raises:
             ConfigurationError: there is no such model.
@@ -140,4 +140,4 @@ class TierTable(Table, ABC):
 
     @abstractmethod
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
-        """The model as set; not started yet. What it shares with other tiers it opens in `resources`."""
+        """The model as set, not started yet; it opens resources shared with other tiers in `resources`."""

@@ -1,4 +1,4 @@
-"""What `tier = "claude-opus-4-6@fast"` in a pipeline stands for: the settings of a provider's table."""
+"""Resolves `tier = "claude-opus-4-6@fast"` in a pipeline to the settings of a provider's table."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -13,16 +13,16 @@ from voice.llm.catalog.tier import CatalogTier
 CLAUSE_TOKENS = 8
 """Tokens of a first clause that can be spoken."""
 IDENTITY = ("provider", "model")
-"""What a tier of the catalogue says itself."""
+"""The settings that a tier of the catalogue determines itself."""
 _PROVIDERS = {"chat": "openai", "responses": "openai", "messages": "anthropic"}
 
 
 class UnknownTierError(ValueError):
-    """A pipeline names a tier that it cannot have; the message is a sentence without its full stop."""
+    """A pipeline names a tier that it cannot use; the message is a sentence without its full stop."""
 
 
 def resolved(table: Mapping[str, Any], *, where: str) -> dict[str, Any]:
-    """A tier's table with what the catalogue says of its `tier`; what the table itself says comes first.
+    """A tier's table, completed by the catalogue's settings of its `tier`; its own settings have priority.
 
     Args:
         table: as in the pipeline file.
@@ -53,7 +53,7 @@ def resolved(table: Mapping[str, Any], *, where: str) -> dict[str, Any]:
 
 
 def notice(tier: CatalogTier, *, today: date) -> str | None:
-    """A sentence about a tier that is no longer offered, and what follows it; None where there is nothing to say."""
+    """A sentence about a withdrawn tier and its successor; None if there is nothing to report."""
     if withdrawn := tier.withdrawn:
         state = "was withdrawn" if withdrawn.is_over(today) else "will be withdrawn"
         note = f": {withdrawn.note}" if withdrawn.note else ""
@@ -68,7 +68,7 @@ def notice_of(name: str) -> str | None:
 
 
 def simulated_price(model: str) -> Price | None:
-    """What the real model costs that a simulated one stands for, at the speed that its name says."""
+    """The price of the real model behind a simulated one, at the speed in its name."""
     tier = load_catalog().find(model)
     price = tier.own_price if tier else None
     if tier is None or tier.speed is None or price is None:
@@ -93,14 +93,14 @@ def _real(tier: CatalogTier) -> dict[str, Any]:
 
 
 def _simulated(tier: CatalogTier, catalog: Catalog) -> dict[str, Any]:
-    """Its twin is the model at standard speed, asked for the tier's speed: what is served and billed can differ."""
+    """The twin: the model at standard speed, asked for the tier's speed, so another may be served and billed."""
     base = catalog.at_standard_speed(tier)
     model = base.sim or base.name
     return {"provider": "sim", "model": model, "wire": tier.wire, **_given(speed=tier.speed), **_figures(tier)}
 
 
 def _figures(tier: CatalogTier) -> dict[str, Any]:
-    """Its price, and how long it takes to a first clause, until that has been measured."""
+    """Its price, and its time to a first clause, until that has been measured."""
     figures: dict[str, Any] = {}
     if tier.price:
         price = asdict(tier.price.price)

@@ -1,4 +1,4 @@
-"""What several tiers of a pipeline share, such as the simulator's process: opened once, closed with the pipeline."""
+"""Resources that tiers of a pipeline share, such as the simulator's process: opened once, closed with the pipeline."""
 
 import asyncio
 from collections.abc import Callable, Hashable
@@ -17,7 +17,7 @@ class Resources:
         self._opened: dict[Hashable, Any] = {}
 
     async def open(self, key: Hashable, make: Callable[[], AbstractAsyncContextManager[T]]) -> T:
-        """What `make` gives, once for all that ask with an equal key.
+        """The resource that `make` gives, opened once for each key.
 
         Raises:
             VoiceError: as the resource does when it cannot be opened.

@@ -20,7 +20,7 @@ class ResponderTable(Table):
 
     @property
     def summary(self) -> str:
-        """What it is, as `voice check` shows it."""
+        """Its description, as `voice check` shows it."""
         return "responder, not a language model"
 
     def needs(self) -> list[str]:
@@ -53,7 +53,7 @@ class ResponderModels:
     components = {"llm": "responder (no language model)"}
 
     async def start(self) -> None:
-        """Import and compile what the first call would otherwise wait for on the event loop: 0.4 s."""
+        """Import and compile now, which would take 0.4 s of the event loop in the first call."""
         await asyncio.to_thread(self._rehearse)
 
     def services(
@@ -71,7 +71,7 @@ class ResponderModels:
         return ResponderLLMService(tools=tools, numbers=numbers, rules=rules)
 
     def whole_request(self, text: str) -> bool | None:
-        """Whether one of its skills takes the whole of it, or would if more words came."""
+        """Whether one of its skills matches all of the text, or would if more words came."""
         from voice.responder.matching import is_whole_request
         from voice.responder.sentences import is_beginning
 

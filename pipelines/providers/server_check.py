@@ -46,7 +46,7 @@ async def check_server(tier: KeyedTable, *, ask: bool) -> ServerState:
         except RefusedError as error:
             if error.status in (401, 403):
                 return _key_refused(tier, url, error, key)
-            # Not every server lists its models, but this one is there.
+            # Not every server lists its models, but this one answers.
             names = []
         except TimeoutError:
             return ServerState(False, f"{url} did not answer within {LIST_WITHIN:g} s; {_advice(tier)}")
@@ -81,7 +81,7 @@ async def _token(client: httpx2.AsyncClient, tier: KeyedTable, url: str, *, unli
 
 
 async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) -> None:
-    """Have a model start an answer over a Responses WebSocket, as calls do.
+    """Make a model start an answer over a Responses WebSocket, as calls do.
 
     Raises:
         OSError, WebSocketException: The socket cannot be opened, or the connection is lost.

@@ -37,10 +37,10 @@ SIM_PREFIX = "sim:"
 
 
 class SimulatorTable(Table):
-    """What all simulated models share."""
+    """Settings of all simulated models."""
 
     preset: Literal["field", "optimistic"] = "field"
-    """Whose latencies they have: measured in the field, or as published."""
+    """Their latencies: measured in the field, or optimistic as published."""
     seed: int = 1
     """The same seed gives the same latencies."""
 
@@ -55,29 +55,29 @@ class SimTier(WireTable):
     """The protocol: Chat Completions on a kept-alive connection, Responses over a WebSocket that is kept open, or
     Anthropic's Messages on a kept-alive connection."""
     speed: Literal["standard", "auto", "default", "flex", "priority", "fast", "ultrafast"] | None = None
-    """The speed to ask for: a service tier of OpenAI's on its wires, "standard" or "fast" on Anthropic's."""
+    """The speed to ask for: an OpenAI service tier on OpenAI's wires, "standard" or "fast" on Anthropic's."""
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     """How much the model thinks before it answers, on Anthropic's wire; nothing unless set."""
     # A status such as 500 is a number to TOML.
     fault: Annotated[Fault, BeforeValidator(lambda fault: str(fault) if type(fault) is int else fault)] | None = None
-    """A fault that each of its requests has."""
+    """A fault of all its requests."""
     ttft_ms: Annotated[float, Field(gt=0, le=60_000)] | None = None
     """A fixed time to first token."""
     fault_speed: Literal["standard", "fast", "priority", "ultrafast", "flex"] | None = None
-    """The speed whose requests alone have the fault; all unless set."""
+    """The only speed whose requests have the fault; all speeds unless set."""
     fast_tokens: Annotated[int, Field(ge=1)] | None = None
-    """The limit of the fast speed on Anthropic's wire, in tokens of answers a minute; none unless set."""
+    """The limit of the fast speed on Anthropic's wire, in answer tokens per minute; none unless set."""
 
     @property
     def billing(self) -> "Price | None":
-        """What the real model would cost, unless a price is set."""
+        """The price of the real model, unless one is set."""
         from pipelines.providers.resolving import simulated_price
 
         return super().billing or simulated_price(self._name)
 
     @property
     def label(self) -> str:
-        """The model, named as simulated."""
+        """The model's name, marked as simulated."""
         return f"{SIM_PREFIX}{self.model.removeprefix(SIM_PREFIX)}"
 
     @property
@@ -86,7 +86,7 @@ class SimTier(WireTable):
         return "simulated, starts with the pipeline"
 
     def describe(self, llm: "Tiers") -> str:
-        """The model, its figures, and what is odd about it."""
+        """The model, its figures and its oddities."""
         oddities: list[str] = [llm.simulator.preset, self.wire]
         oddities += [self.speed] if self.speed else []
         oddities += [f"fault {self.fault}"] if self.fault else []
@@ -94,7 +94,7 @@ class SimTier(WireTable):
         return f"{self.label} ({', '.join(oddities)})"
 
     def check(self, name: str, llm: "Tiers") -> None:
-        """Refuse a model that the simulator does not have: each of its requests would fail."""
+        """Refuse a model that the simulator does not have."""
         from voice.llm.catalog.catalog import STEADY, load_catalog
 
         models = [*load_catalog().simulated(llm.simulator.preset), STEADY]

@@ -22,7 +22,7 @@ ServiceTier = Literal["auto", "default", "flex", "priority", "fast", "ultrafast"
 Speed = Literal["standard", "fast"]
 """Anthropic's speeds."""
 NO_KEY = "none"
-"""A server on this machine wants no key, but the SDK refuses to start without one."""
+"""A server on this machine needs no key, but the SDK refuses to start without one."""
 log = logging.getLogger(__name__)
 
 
@@ -32,7 +32,7 @@ class WireTable(TierTable):
     max_tokens: Annotated[int, Field(ge=1, le=8192)] = 300
     """The longest answer, in tokens."""
     silence_ms: Annotated[int, Field(ge=100, le=120_000)] = 10_000
-    """How long it may send nothing, before an answer or inside it, until its request has failed."""
+    """How long a request may receive nothing, before its answer or inside it, until it has failed."""
 
 
 class WireModel:
@@ -74,7 +74,7 @@ class WireModel:
         if self._wire == "responses":
             from voice.environment import proxy_for
 
-            # Its socket belongs to a call; a proxy that cannot be used is said now.
+            # Its socket belongs to a call, but an unusable proxy is reported now.
             proxy_for(self._url or OPENAI)
             return
         self._client = await asyncio.to_thread(self._make_client)
@@ -82,7 +82,7 @@ class WireModel:
             log.warning("%s", problem)
 
     def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
-        """A call's service, with as many open connections as it may make requests at a time."""
+        """A call's service, with an open connection for each of its simultaneous requests."""
         common: dict[str, Any] = {
             "model": self._model,
             "prompt": prompt,

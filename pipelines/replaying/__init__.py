@@ -1,1 +1,1 @@
-"""`voice replay`: recorded conversations through a real server, into a run folder and a report."""
+"""`voice replay`: plays recorded conversations to a real server, and writes a run folder and a report."""

@@ -1,4 +1,4 @@
-"""`replay` in Python: recorded conversations with an agent of one's own, and limits on what they took."""
+"""`replay` in Python: recorded conversations with the user's agent, and limits on their figures."""
 
 import asyncio
 import re
@@ -27,21 +27,21 @@ from voice.errors import ComponentError, ConfigurationError, VoiceError
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A finished replay: its run folder, which `latency report` reads, too, and its report."""
+    """A finished replay: its run folder, which `latency report` can read, and its report."""
 
     folder: Path
     report: Report
 
     def check(self, *expressions: str) -> None:
-        """Hold limits against the report, such as "answer p95 < 1500" and "answers_ok == 1".
+        """Check limits on the report, such as "answer p95 < 1500" and "answers_ok == 1".
 
         A 95th percentile needs 20 turns, unless the limit allows fewer ("answer p95 < 1500 n>=5"). The first turn after
-        the agent has started is a figure of its own, `turn_cold`: replay a recording more than once to have it count.
+        the agent's start is counted apart, as `turn_cold`: replay a recording more than once to have it counted.
 
         Raises:
-            AssertionError: a limit is not kept, there is no figure to hold it against, or the run is refused because
-                its audio was not sent in real time.
-            ConfigurationError: an expression cannot be understood.
+            AssertionError: a limit is broken, its figure has no data, or the run is refused because its audio was not
+                sent in real time.
+            ConfigurationError: an expression is invalid.
         """
         __tracebackhide__ = True
         limits = parse_checks(expressions)
@@ -66,21 +66,21 @@ def replay(
     repeat: int = 1,
     out: str | Path | None = None,
 ) -> Replay:
-    """Call `agent` with recordings in real time, as `voice replay` does, and return what was measured.
+    """Call `agent` with recordings in real time, as `voice replay` does, and return the measurements.
 
     The agent is served in this process, on a thread with an event loop of its own, because its tools and components are
-    live objects. The caller is a child process: one that shared an interpreter with the server would measure its own
-    waiting. This process should do nothing else meanwhile. The agent is started here and closed at the end. A program
-    that does not catch the errors below ends with their sentence, as after `serve`.
+    live objects. The caller is a child process, because in a shared interpreter it would measure its own waiting. This
+    process should do nothing else in the meantime. The agent is started here and closed at the end. A program that does
+    not catch the errors below ends with their message, as after `serve`.
 
     Args:
         agent: not served elsewhere at the same time.
-        fixtures: recordings or folders; none for the tour of samples.
+        fixtures: recordings or folders; empty for the tour of samples.
         repeat: how often all of them are replayed.
         out: the run folder, which must be new; None for a new one in runs/.
 
     Raises:
-        ConfigurationError: the run folder cannot be written, or the pipeline needs something that is not there.
+        ConfigurationError: the run folder cannot be written, or the pipeline lacks a part.
         FixtureError: a recording cannot be used.
         ComponentError: an engine is missing or broken, or a call was cut short.
     """
@@ -96,7 +96,7 @@ def replay(
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode and not _is_complete(folder):
         raise _error(done.returncode, done.stderr)
-    # Also one in which no turn was answered, which the command reports as a failure: checks decide here.
+    # The command reports a run without answered turns as a failure; here checks decide.
     return Replay(folder, build(Run.load(folder)))
 
 
@@ -109,7 +109,7 @@ def _is_complete(folder: Path) -> bool:
 
 @contextmanager
 def served(agent: Agent) -> Iterator[str]:
-    """Serve an agent on a free loopback port while the context lasts; gives the URL.
+    """Serve an agent on a free loopback port while the context lasts; yields the URL.
 
     Raises:
         VoiceError: it cannot be started.
@@ -148,7 +148,7 @@ def served(agent: Agent) -> Iterator[str]:
 
 
 def _error(code: int, said: str) -> VoiceError:
-    """What a `voice replay` that failed said last."""
+    """The error of a failed `voice replay`, with its last message."""
     last = next((line for line in reversed(said.splitlines()) if line.strip()), "the replay failed without a word")
     kind = ConfigurationError if code == ConfigurationError.exit_code else ComponentError
     return kind(re.sub("^voice[^:]*: ", "", last))

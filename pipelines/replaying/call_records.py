@@ -1,4 +1,4 @@
-"""From a finished call to a run folder's records: server turns matched to the user's, every instant on one clock. Pure.
+"""Turns a finished call into a run folder's records: matches the server's turns to the user's on one clock. Pure.
 
 Every instant in a record is on the recording's clock; the server's instants are unknown without aligned clocks.
 """
@@ -26,14 +26,14 @@ def turn_records(
 ) -> list[TurnRecord]:
     """One record for each turn that was played to the server.
 
-    A turn that Ctrl-C cut short is left out: it could not have been answered. So is one that began after the connection
-    was lost for good. One that the server cut short by closing the call is kept and has failed.
+    A turn that Ctrl-C cut short is left out, because it could not be answered. So is a turn that began after the
+    connection was lost for good. A turn that the server cut short by closing the call is kept as failed.
 
     Args:
         result: the call.
-        fixture: what was played in it.
+        fixture: the recordings played in it.
         session: name of the session in the run.
-        cold: whether the session's first turn was the first one the server ever had.
+        cold: whether the session's first turn was the server's first.
         marked: when the caller marked turns as bad, by the server's number of the turn.
     """
     marked = marked or {}
@@ -59,7 +59,7 @@ def session_record(
 
     Args:
         result: the call.
-        fixture: what was played in it.
+        fixture: the recordings played in it.
         name: name of the session in the run.
         wav: file name of its recording in the run folder.
         cold: whether the server had no call before.
@@ -108,7 +108,7 @@ def _record(
     late = result.pacing.late_max(placed.at, min(horizon, result.seconds))
     matched = [reported for reported in result.turns if placed.onset <= result.stopped(reported) < horizon]
     own = tuple(_on_recording(result, reported) for reported in matched)
-    # The report is asked, because without aligned clocks the converted turn has no marks.
+    # Use the report: without aligned clocks the converted turn has no marks.
     committed = [one for one, reported in zip(own, matched, strict=True) if Mark.TURN_COMMIT in reported.turn.marks]
     last = ([one for one in committed if one.ended_by != "own_voice"] or committed or own or (None,))[-1]
     failed = last.failed if last else None
@@ -156,9 +156,9 @@ def _record(
 
 
 def _client_marks(result: CallResult, placed: PlacedTurn, horizon: float, last: ServerTurn | None) -> Marks:
-    """What the loudspeaker played: the first audio after the speech's end, and an utterance under way at its onset.
+    """The marks of the loudspeaker: the first audio after the speech's end, and an utterance under way at its onset.
 
-    The first audio is the answer's if the server says that no phrase came before the answer.
+    The first audio is the answer's if the server reports no phrase before the answer.
     """
     marks = Marks()
     if placed.turn.speech:

@@ -1,4 +1,4 @@
-"""Which faults are put into a replay, and when: drawn from a seed. Pure.
+"""Draws the faults of a replay and their times from a seed. Pure.
 
 The same seed, recordings and parts give the same faults at the same moments of the same turns.
 """
@@ -12,7 +12,7 @@ from voice.errors import ConfigurationError
 
 Part = Literal["model", "connection", "recogniser"]
 Moment = Literal["before", "speaking", "deciding", "answering"]
-"""As the recording of the turn begins, while the caller speaks, just after that, or when the answer is expected."""
+"""At the start of the turn's recording, while the caller speaks, just after that, or when the answer is expected."""
 
 MODEL_FAULTS = {
     "silent": "never answers",
@@ -26,7 +26,7 @@ MODEL_FAULTS = {
     "overload-event": "reports that it is overloaded when its answer begins",
     "cut-socket": "resets the connection in the middle of its answer",
 }
-"""The simulator's faults from which a provider may recover, and what they are in words."""
+"""The simulator's faults from which a provider may recover, with a description."""
 RECOGNISER_FAULTS = {"killed": "the recogniser's processes are killed", "stopped": "the recogniser is stopped for 2 s"}
 STOPPED_FOR = 2.0
 """Seconds for which a stopped recogniser does nothing."""
@@ -37,7 +37,7 @@ SPARED = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What of an agent can be broken."""
+    """The parts of an agent that can be broken."""
 
     models: tuple[str, ...] = ()
     """Simulated language models, by name, without "sim:"."""
@@ -59,9 +59,9 @@ class Fault:
     kind: str
     moment: Moment
     share: float
-    """Where in the moment: 0 is its beginning, 1 its end."""
+    """The position within the moment: 0 is its beginning, 1 its end."""
     models: tuple[str, ...] = ()
-    """The models that have the fault, for as long as the turn lasts."""
+    """The models that have the fault for the rest of the turn."""
 
     @property
     def what(self) -> str:
@@ -71,7 +71,7 @@ class Fault:
         return CUT if self.part == "connection" else RECOGNISER_FAULTS[self.kind]
 
     def at(self, *, start: float, onset: float, end: float) -> float:
-        """When it happens in a turn whose recording starts at `start` and has speech from `onset` to `end`, seconds."""
+        """Its instant in a turn whose recording starts at `start` and has speech from `onset` to `end`, seconds."""
         first, last = {
             "before": (start, start),
             "speaking": (onset, end),
@@ -82,7 +82,7 @@ class Fault:
 
 
 def parts_of(status: dict[str, Any]) -> Parts:
-    """What can be broken of a server, by its report on /healthz.
+    """The parts of a server that can be broken, by its report on /healthz.
 
     Raises:
         ConfigurationError: it asks a language model that is not simulated.

@@ -1,4 +1,4 @@
-"""Puts the scheduled faults into a call, each at its moment of its turn."""
+"""Injects the scheduled faults into a call, each at its moment of its turn."""
 
 import asyncio
 import urllib.request
@@ -50,16 +50,16 @@ class Injector:
         """The faults so far."""
 
     def placed(self, turn: PlacedTurn) -> None:
-        """A turn starts: what the previous one broke is mended, and its own fault comes at its moment."""
+        """Start a turn: mend the parts that the previous one broke, and schedule the turn's own fault."""
         self._latest = turn.index
         self._tasks.append(asyncio.create_task(self._turn(turn)))
 
     @asynccontextmanager
     async def during(self) -> AsyncIterator[None]:
-        """The context of the call, after which everything is mended.
+        """The context of the call; at its end everything is mended.
 
         Raises:
-            ComponentError: a fault could not be put into the call.
+            ComponentError: a fault could not be injected.
         """
         try:
             yield

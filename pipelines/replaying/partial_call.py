@@ -1,4 +1,4 @@
-"""Keeps what there is of a call under way in the run folder, so that a replay that is killed loses no finished turn."""
+"""Saves a call under way in the run folder, so that a killed replay loses no finished turn."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,11 +13,11 @@ from voice.client.fixtures.fixture import Fixture
 
 
 class PartialCallWriter:
-    """Writes the turns of one call that are over, with the recording so far, whenever the next turn begins.
+    """Writes the finished turns of one call, with the recording so far, whenever the next turn begins.
 
     Args:
         session: the call.
-        fixture: what is played in it.
+        fixture: the recordings played in it.
         name: the session's name in the run.
         writer: writes the run folder.
         cold: whether the server had no call before.
@@ -30,7 +30,7 @@ class PartialCallWriter:
         self._one_by_one = asyncio.Lock()
 
     def placed(self, turn: PlacedTurn) -> None:
-        """A turn begins: the ones before it are over."""
+        """Start a turn; the ones before it are over."""
         if turn.index:
             self._writing.append(asyncio.create_task(self._write()))
 
@@ -56,5 +56,5 @@ class PartialCallWriter:
         session = session_record(result, self._fixture, name=self._name, wav=wav, cold=self._cold)
         async with self._one_by_one:
             with writing(self._writer.folder):
-                # Audio must leave in time meanwhile.
+                # Writing must not delay the audio.
                 await asyncio.to_thread(lambda: self._writer.keep(session, turns, result.stereo()))

@@ -36,7 +36,7 @@ class Progress:
             yield status.stop
 
     def serving(self, status: Mapping[str, Any]) -> None:
-        """Print what runs in each stage of the ready server, and why."""
+        """Print the component in each stage of the ready server, and the reason."""
         for stage, name in status.get("components", {}).items():
             _print(self._console, Text(f"{stage:>6}  ", "dim"), Text(str(name)))
         for reason in status.get("chosen", []):
@@ -65,7 +65,7 @@ class CallProgress(CallListener):
     def __init__(self, console: Console, title: str) -> None:
         self.result: Callable[[], CallResult] | None = None
         self.placed: list[Callable[[PlacedTurn], None]] = []
-        """Called, too, when a turn starts."""
+        """Also called when a turn starts."""
         self._console = console
         self._status: Status = console.status("")
         self._title = title
@@ -89,7 +89,7 @@ class CallProgress(CallListener):
         """A new turn starts, so the previous one has ended."""
         self._print_turn()
         self._turn, self._heard, self._said = turn, [], []
-        # Reports from now on about a turn that is already known belong to the previous one.
+        # Later reports about a known turn belong to the previous one.
         self._reported_before = max(self._reports, default=self._reported_before)
         self._reports = {}
         self._status.update(f"[dim]caller:[/] {escape(turn.turn.text or turn.turn.name)}")
@@ -164,7 +164,7 @@ def _print(console: Console, label: Text, text: Text) -> None:
 
 
 def spoken_by(turn: ServerTurn) -> str | None:
-    """The tier that answered, and what happened if it was not the first one asked or was late.
+    """The tier that answered, with a remark if it was not the first one asked or was late.
 
     Args:
         turn: as the server reports it.

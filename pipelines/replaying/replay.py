@@ -39,7 +39,7 @@ def run_replay(args: argparse.Namespace) -> int:
     thresholds = parse_checks(args.check)
     check_server(args)
     if args.chaos is not None and args.url is not None:
-        raise ConfigurationError("--chaos breaks parts of a server that it starts itself; leave out --url.")
+        raise ConfigurationError("--chaos works only with a server that the command starts; leave out --url.")
     check_folder(args.out)
     fixtures = chosen_fixtures(args.fixtures, everything=args.all)
     folder = asyncio.run(_replay(args, fixtures))
@@ -50,7 +50,7 @@ def parse_checks(expressions: Sequence[str]) -> list[Check]:
     """The limits given with `--check`.
 
     Raises:
-        ConfigurationError: a limit cannot be understood.
+        ConfigurationError: a limit is invalid.
     """
     try:
         return [Check.parse(expression) for expression in expressions]
@@ -118,7 +118,7 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
         cold = args.fresh or not args.url
         try:
             for number, (fixture, round_) in enumerate(rounds):
-                # A file with a single conversation goes by the file's name.
+                # A single conversation in a file takes the file's name.
                 name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
                 if args.repeat > 1:
                     name = f"{name}-{round_ + 1}"
@@ -158,7 +158,7 @@ async def one_call(
 ) -> None:
     """Replay one fixture; the recording so far is written even if the call fails.
 
-    With `faults`, one or None for each turn, these are put into the call, which may then end early.
+    `faults`, one or None for each turn, are injected into the call, which may then end early.
 
     Raises:
         ComponentError: the server could not be reached, was not ready or ended the call, or the disk is full.

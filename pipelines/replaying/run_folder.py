@@ -1,4 +1,4 @@
-"""Writes what a call leaves in a run folder, and checks first whether the folder can be written."""
+"""Writes a call to a run folder, and first checks that the folder can be written."""
 
 import os
 import platform
@@ -39,7 +39,7 @@ def check_folder(out: str | None) -> None:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Wrap the writing to a run folder, so that a failure is one sentence.
+    """Wrap the writing to a run folder, so that a failure is reported in one sentence.
 
     Raises:
         ComponentError: the disk is full, or the folder has gone.
@@ -71,13 +71,13 @@ def save(
     writer.add_turns(turn_records(result, fixture, name, cold=cold, marked=marked))
     session = session_record(result, fixture, name=name, wav=wav, cold=cold, server=load)
     session = replace(session, injected=injected)
-    # A turn that was spoken live comes from no file.
+    # A turn that was spoken live has no file.
     sources = {turn.name: str(turn.wav.resolve()) for turn in fixture.turns if turn.sha256}
     writer.add_session(session, sources=sources)
 
 
 def load_between(before: Load | None, after: Load | None, seconds: float) -> ServerLoad | None:
-    """The server's cores and memory over a call of `seconds`; None when it is not our child."""
+    """The server's cores and memory over a call of `seconds`; None if it is not our child."""
     if before is None or after is None or not seconds:
         return None
     return ServerLoad(

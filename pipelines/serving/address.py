@@ -1,4 +1,4 @@
-"""Where an agent is served, and to whom."""
+"""The address that an agent is served on, and the access to it."""
 
 import os
 import ssl
@@ -17,9 +17,9 @@ MOST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where an agent is served, and to whom. Its token is in the environment, as `VOICE_TOKEN`.
+    """The address that an agent is served on, and the access to it. The token is the variable `VOICE_TOKEN`.
 
-    An address that other machines can reach needs a token, and either a certificate or a proxy that has one.
+    An address that other machines can reach needs a token, and either a certificate or a proxy with one.
     """
 
     host: str = "127.0.0.1"
@@ -37,15 +37,15 @@ class Address:
     drain: float = DRAIN_WITHIN
     """Seconds that the calls under way may take after SIGTERM."""
     resume: float = RESUME_WITHIN
-    """Seconds for which a call waits for a client whose connection broke; 0 ends it at once."""
+    """Seconds that a call waits for its client to reconnect; 0 ends it at once."""
     allow_origins: tuple[str, ...] = ()
-    """Other web pages that may call, as "https://example.org"; "*" for all."""
+    """Origins of other web pages that may call, such as "https://example.org"; "*" for all."""
     tls_cert: str | None = None
-    """File of the certificate, with those that it rests on, in PEM."""
+    """File of the certificate with its chain, in PEM."""
     tls_key: str | None = None
     """File of its key, in PEM."""
     behind_proxy: bool = False
-    """A proxy in front of the server encrypts the calls."""
+    """Whether a proxy in front of the server encrypts the calls."""
 
     @property
     def tls(self) -> bool:
@@ -58,11 +58,11 @@ class Address:
         return self.calls_from_one or (None if self.behind_proxy else MOST_FROM_ONE)
 
     def access(self) -> Access:
-        """Who may come in.
+        """The authentication of callers.
 
         Raises:
-            ConfigurationError: the port, an origin or the certificate is none, or callers from elsewhere could come in
-                without a token, or could be overheard.
+            ConfigurationError: the port, an origin or the certificate is invalid, or callers on other machines could
+                call without a token, or be overheard.
         """
         if not 0 <= self.port <= MOST_PORT:
             raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""A server that, asked to end, first lets its calls end."""
+"""A server that lets its calls end before it stops."""
 
 import asyncio
 import logging
@@ -19,10 +19,10 @@ log = logging.getLogger(__name__)
 
 
 class DrainingServer(uvicorn.Server):
-    """Ends at once on SIGINT. On SIGTERM it takes no more calls and ends with the last one, or on a second signal.
+    """Ends at once on SIGINT. On SIGTERM it accepts no new calls and ends with the last one, or on a second signal.
 
-    After SIGTERM the process ends by itself, with exit status 0; uvicorn would let the signal kill it before models
-    are closed and traces are sent.
+    After SIGTERM the process ends with exit status 0; uvicorn would let the signal kill it before models are closed and
+    traces are sent.
 
     Args:
         config: as for uvicorn.
@@ -38,7 +38,7 @@ class DrainingServer(uvicorn.Server):
         self._accepting: list[asyncio.Task[None]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept connections; signals come to this loop from now on."""
+        """Accept connections, and handle signals on this loop from now on."""
         self._loop = asyncio.get_running_loop()
         await super().startup([])
         opened = Bucket(limits.OPENED)
@@ -58,7 +58,7 @@ class DrainingServer(uvicorn.Server):
             self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End what is left; calls whose clients are away cannot be told."""
+        """End the remaining calls; clients that are away cannot be told."""
         for accepting in self._accepting:
             accepting.cancel()
         self._calls.end_waiting()

@@ -41,12 +41,12 @@ async def serve_agent(
 
     Args:
         agent: answers the calls; it is started and closed here.
-        address: where it is served, and to whom.
+        address: the address, and the access to it.
         announce: called with one line once the server accepts calls: "Listening on ws://…/ws".
         until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
 
     Raises:
-        ConfigurationError: the port is in use, or callers from elsewhere could come in without a token.
+        ConfigurationError: the port is in use, or callers on other machines could call without a token.
     """
     access = address.access()
     sock = listen(address.host, address.port)
@@ -122,7 +122,7 @@ def _metrics(agent: Agent) -> PrometheusMetrics:
 def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Config:
     return uvicorn.Config(
         create_app(calls, access),
-        # Through the process's own log, which shows no keys.
+        # The process's own log shows no keys.
         log_config=None,
         log_level="warning",
         http="h11",
@@ -140,18 +140,18 @@ def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Co
 def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765, **more: Any) -> None:
     """Serve `agent` on ws://host:port/ws until Ctrl-C, then return. A program without its own log setup sees warnings.
 
-    A program that does not catch the errors below ends with their sentence and the exit status of `voice serve`, unless
+    A program that does not catch the errors below ends with their message and the exit status of `voice serve`, unless
     it has a `sys.excepthook` of its own.
 
     Args:
         agent: answers the calls.
         host: the address to listen on.
         port: the port; 0 chooses a free one.
-        more: see `Address`; needed for callers on other machines.
+        more: the fields of `Address`, for callers on other machines.
 
     Raises:
-        ConfigurationError: the port is in use, something that the pipeline needs is missing, or callers from elsewhere
-            could come in without a token.
+        ConfigurationError: the port is in use, the pipeline lacks a part, or callers on other machines could call
+            without a token.
         ComponentError: an engine is missing or broken.
     """
     log_warnings()
@@ -176,7 +176,7 @@ def run_serve(args: argparse.Namespace) -> int:
     agent = Agent(pipeline=args.pipeline, overrides=args.overrides)
     if not args.until_stdin_closes:
         logging.getLogger(CALL_LOG).setLevel(logging.INFO)
-        # A parent process shows these itself.
+        # A parent process prints these lines itself.
         for reason in agent.choice.reasons:
             print(reason, file=sys.stderr)
         if folder := agent.settings.call.transcripts:

@@ -20,10 +20,10 @@ class TalkKeys:
         line: the microphone and the loudspeaker.
         say: shows one line.
         interrupt: makes the agent stop speaking.
-        mark: marks the latest turn as a bad one, or takes that back.
+        mark: marks the latest turn as bad, or removes the mark.
         others: handles the other keys.
         push_to_talk: whether the microphone is off until the space bar is pressed, and again after the next press: a
-            terminal does not say when a key is released.
+            terminal does not report when a key is released.
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class TalkKeys:
 
     @property
     def help(self) -> str:
-        """What the keys do that every call has."""
+        """The help for the keys of every call."""
         microphone = "space talk / stop talking" if self._push_to_talk else f"{MUTE} mute"
         return f"{microphone} · {INTERRUPT} interrupt · {MARK} mark a bad turn"
 
     def press(self, key: str) -> None:
-        """A key was typed."""
+        """Handle a typed key."""
         if key.lower() == MUTE or (key == TALK and self._push_to_talk):
             self._line.muted = not self._line.muted
             self._say("the microphone is off" if self._line.muted else "the microphone is on")
@@ -70,7 +70,7 @@ SWAP_KEYS: dict[str, tuple[str, SwapRequest]] = {
 }
 """Each key's label and its request."""
 SPEED, FAST = "s", "↯"
-"""The key that changes the large model's speed, and how its fast one is shown."""
+"""The key that changes the large model's speed, and the sign of the fast one."""
 UNANSWERED = 3.0
 """Seconds after which a server that has not answered a request is assumed not to know it."""
 NOT_KNOWN = "No answer from the server: it has no language models to choose from."
@@ -96,11 +96,11 @@ class SwapKeys:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def open(self) -> None:
-        """The call begins: ask which tiers there are. Nothing is shown if the server does not answer."""
+        """Begin the call: ask for its tiers. Nothing is shown if the server does not answer."""
         self._first = self._send(_NOW)
 
     def press(self, key: str) -> None:
-        """A key was typed; keys without a meaning are ignored."""
+        """Handle a typed key; keys without a meaning are ignored."""
         if key.lower() == SPEED:
             request = SwapRequest(speed="standard" if self._speed == "fast" else "fast")
         elif meaning := SWAP_KEYS.get(key.lower()):
@@ -112,7 +112,7 @@ class SwapKeys:
         self._timers[asked.id] = loop.call_later(UNANSWERED, self._give_up, asked)
 
     def answered(self, asked: ClientMessage, reply: Reply) -> None:
-        """The server has carried out a request."""
+        """Show the result of a request."""
         if not isinstance(reply, SwapState):
             return
         self._settle(asked)
@@ -128,14 +128,14 @@ class SwapKeys:
         self._say(f"{'now in use' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}{but}")
 
     def refused(self, asked: ClientMessage, reason: str) -> None:
-        """The server has refused a request."""
+        """Show that the server refused a request."""
         if isinstance(asked.request, SwapRequest):
             self._settle(asked)
             if asked != self._first:
                 self._say(reason)
 
     def close(self) -> None:
-        """The call is over; stop waiting for answers."""
+        """End the call: stop waiting for answers."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()

@@ -1,4 +1,4 @@
-"""Lines about a turn for the terminal: what it took, its answer as it is heard, and which model gave it. Pure."""
+"""Lines about a turn for the terminal: its latency, its answer as it is heard, and the model. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from latency.record.turn import ServerTurn
 from pipelines.talking.keys import FAST
 
 AXIS = 1.6
-"""Seconds that the bar shows; what is later than that ends it."""
+"""Seconds that the bar shows; later stages are cut off."""
 CELLS, FEWEST_CELLS = 32, 8
-"""Characters of the bar, where there is room for them, and at least."""
+"""Characters of the bar if there is room, and at least."""
 STAGES = (
     (Mark.TURN_COMMIT, "turn end", "blue"),
     (Mark.LLM_FIRST_CLAUSE, "answer", "yellow"),
@@ -82,11 +82,11 @@ def _bar(parts: Sequence[StageSpan], cells: int) -> Text:
 
 LABEL = ("agent", "bold green")
 HEARD, UNHEARD, UNSAID = "", "dim", "dim strike"
-"""Styles of words that were played, that are still to come, and that will not be played any more."""
+"""Styles of words that were played, that are still to come, and that will never be played."""
 
 
 class AnswerLine:
-    """The words of an answer, in the pieces in which the server reports them; false while there are none.
+    """The words of an answer, in the server's pieces; false while there are none.
 
     Words that have been played are bright, the others dim.
     """
@@ -106,14 +106,14 @@ class AnswerLine:
         """Note how far a piece has been played.
 
         Args:
-            piece: what the server calls it.
+            piece: the server's name of it.
             heard: its beginning, which has been played.
             left: the rest of its words.
         """
         self._pieces[piece] = heard, left
 
     def line(self, *, over: bool = False) -> Text:
-        """The line; `over`: nothing more of it will be played."""
+        """The line; `over` if no more of it will be played."""
         line = Text.assemble(LABEL, " ")
         for heard, left in self._pieces.values():
             line.append(" ")
@@ -125,10 +125,10 @@ class AnswerLine:
 
 
 def answered_by(turn: ServerTurn, *, several: bool) -> str | None:
-    """The line; None where there is nothing to tell: one model at its usual speed, without a price.
+    """The line about the model; None for a single model at its usual speed without a price.
 
     Args:
-        turn: as the server reports it, when nothing in it will change any more.
+        turn: the server's final report of it.
         several: whether the call has more than one model.
     """
     last = turn.responses[-1] if turn.responses else None

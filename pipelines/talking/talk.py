@@ -1,4 +1,4 @@
-"""`voice talk`: a call with a microphone and a loudspeaker in place of a recording."""
+"""`voice talk`: a call by microphone and loudspeaker."""
 
 import argparse
 import asyncio
@@ -34,11 +34,11 @@ from voice.wire.requests import InterruptRequest
 
 
 def run_talk(args: argparse.Namespace) -> int:
-    """Carry out the command; returns its exit status."""
+    """Run the command; returns its exit status."""
     check_server(args)
     if args.record or args.out:
         check_folder(args.out)
-    # The report is made from the recording, which is kept only if the caller asks for it.
+    # The report needs the recording, which is kept only on request.
     with tempfile.TemporaryDirectory(prefix="voice-talk-") as temporary:
         call = asyncio.run(_talk(args, Path(temporary) / "call"))
         if not call.spoken:
@@ -55,15 +55,15 @@ class _Call:
 
     folder: Path
     kept: bool
-    """Whether the folder stays."""
+    """Whether the folder is kept."""
     spoken: bool
-    """Whether anything was said."""
+    """Whether the caller spoke."""
     marked: int
     """Turns that the caller marked as bad."""
 
     @property
     def closing(self) -> str:
-        """What can be done with it, one line each."""
+        """The commands for the call, one line each."""
         if not self.kept:
             return "Nothing of this call was kept; `voice talk --record` keeps it."
         lines = [
@@ -112,12 +112,12 @@ async def _talk(args: argparse.Namespace, scratch: Path) -> _Call:
             push_to_talk=args.push_to_talk,
         )
         before = server.load()
-        # PortAudio and ALSA write into what is shown; with -v they may.
+        # PortAudio and ALSA would write into the display; with -v they may.
         with own_stderr() if console.is_terminal and not args.verbose else contextlib.nullcontext():
             await _converse(session, transcript, swaps, keys, push_to_talk=args.push_to_talk)
         load = load_between(before, server.load(), session.result().seconds)
     result, fixture = with_live_turns(session.result(), name="talk")
-    # Whoever marks a turn wants to have it.
+    # A marked turn must be kept.
     keeps = keeps or bool(bad.marked)
     out = (Path(args.out) if args.out else None) if keeps else scratch
     with writing(out or RUNS):
@@ -134,7 +134,7 @@ async def _talk(args: argparse.Namespace, scratch: Path) -> _Call:
 async def _converse(
     session: CallSession, transcript: Transcript, swaps: SwapKeys, keys: TalkKeys, *, push_to_talk: bool
 ) -> None:
-    """The call itself, until either side hangs up; signals hang up, too."""
+    """Hold the call until either side hangs up; signals also hang up."""
     calling = asyncio.create_task(session.run())
     for hang_up in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(hang_up, calling.cancel)
@@ -153,7 +153,7 @@ async def _converse(
 
 
 def require_sound(input: Device, output: Device) -> None:
-    """Check that this machine has a microphone and a loudspeaker, and those that were asked for.
+    """Check that this machine has a microphone and a loudspeaker, including requested ones.
 
     Raises:
         ComponentError: PortAudio, a microphone or a loudspeaker is missing.

@@ -16,7 +16,7 @@ _ESCAPE = b"\x1b"
 def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iterator[bool]:
     """Pass on each key as it is typed, without echo; Ctrl-C and Ctrl-Z work as usual. Needs a running event loop.
 
-    Yields whether keys are read: not if the input is not a terminal, or belongs to another job.
+    Yields whether keys are read: False if the input is not a terminal, or belongs to another job.
 
     Args:
         on_key: called on the event loop with one character; keys that send several (arrows) are ignored.
@@ -34,7 +34,7 @@ def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iter
         except OSError:
             typed = b""
         if not typed:
-            # The terminal is gone; it would be reported as readable for ever.
+            # The terminal is gone; it would be readable for ever.
             loop.remove_reader(fd)
         elif not typed.startswith(_ESCAPE):
             for key in typed.decode(errors="ignore"):
@@ -101,9 +101,9 @@ def _in_background(fd: int) -> bool:
 
 @contextlib.contextmanager
 def own_stderr() -> Iterator[None]:
-    """Keep what C libraries write on standard error off the screen, while Python's own output still gets there.
+    """Keep C libraries' output to standard error off the screen, but not Python's.
 
-    PortAudio and ALSA write in the middle of what is shown, also from threads; they report errors in other ways, too.
+    PortAudio and ALSA write into the middle of the display, also from threads; they report errors in other ways too.
 
     Processes that were started before keep their standard error.
     """

@@ -1,4 +1,4 @@
-"""The conversation of a live call in the terminal: lines that stay, and below them what is going on now."""
+"""The conversation of a live call in the terminal: permanent lines, and below them the current state."""
 
 import asyncio
 from typing import Literal
@@ -20,7 +20,7 @@ from voice.wire.messages import ClientMessage
 from voice.wire.requests import Reply
 
 EVERY = 0.125
-"""Seconds between two looks at the call."""
+"""Seconds between two updates."""
 LONG_ENOUGH = 10.0
 """Seconds of sound after which the pace of a sound card is judged."""
 METER = " ▁▂▃▄▅▆▇█"
@@ -34,12 +34,12 @@ def is_own_voice(turn: ServerTurn) -> bool:
 
 
 class Transcript(CallListener):
-    """Shows the conversation as it happens. What moves is left out where the output is no terminal.
+    """Shows the conversation as it happens; moving lines are left out if the output is not a terminal.
 
     Args:
         console: the terminal.
         line: the microphone, whose level is shown.
-        cancels: whether the loudspeaker's sound is taken out of the microphone's.
+        cancels: whether the loudspeaker's sound is removed from the microphone's.
         keeps: whether the call's recording will be kept.
     """
 
@@ -51,7 +51,7 @@ class Transcript(CallListener):
         self.latencies = Latencies(lambda _turn: None)
         """The turns' latencies; set this before the call."""
         self.help = ""
-        """What keys do; empty without keys."""
+        """The help for the keys; empty without keys."""
         self._console, self._line = console, line
         self._cancels, self._keeps = cancels, keeps
         self._told_echo = self._told_pace = False
@@ -62,7 +62,7 @@ class Transcript(CallListener):
         self._cut_off = -1
 
     async def follow(self) -> None:
-        """Print what becomes known, and keep the moving lines up to date, until cancelled."""
+        """Print new facts and keep the moving lines up to date, until cancelled."""
         while True:
             for turn, latency in self.latencies.news():
                 self._console.print(Text("       ").append_text(turn_line(turn, latency, room=self._console.width - 7)))
@@ -91,7 +91,7 @@ class Transcript(CallListener):
         return Group(*lines)
 
     def on_ready(self) -> None:
-        """The call has begun: the agent is listening."""
+        """Show that the agent is listening."""
         echo = "Echo cancellation is on." if self._cancels else "Without echo cancellation you need headphones."
         self._console.print(f"[bold]Speak now; Ctrl-C hangs up.[/] {echo}")
         kept = "The call is recorded." if self._keeps else "Nothing is kept, unless you mark a turn as bad."
@@ -107,17 +107,17 @@ class Transcript(CallListener):
         self._console.print(f"[dim]{label:>5}  {escape(text)}[/]")
 
     def on_answer(self, asked: ClientMessage, reply: Reply) -> None:
-        """The server has carried out a request."""
+        """Show the result of a request."""
         if self.swaps:
             self.swaps.answered(asked, reply)
 
     def on_refusal(self, asked: ClientMessage, reason: str) -> None:
-        """The server has refused a request."""
+        """Show that the server refused a request."""
         if self.swaps:
             self.swaps.refused(asked, reason)
 
     def on_turn(self, turn: ServerTurn) -> None:
-        """Note what it took, print which tier answered and what was heard of an interrupted answer, once it is over."""
+        """Note the latency; at the end of the turn, print its tier and the heard part of an interrupted answer."""
         self.latencies.reported(turn)
         self.bad.reported(turn)
         if is_own_voice(turn) and not self._told_echo:
@@ -147,7 +147,7 @@ class Transcript(CallListener):
         self._show("…")
 
     def on_said(self, text: str) -> None:
-        """Print a clause of the agent where nothing may move; elsewhere `on_spoken` shows it as it is heard."""
+        """Print a clause of the agent without moving lines; with them, `on_spoken` shows it as it is heard."""
         if not self._live:
             self._console.print(f"[bold green]agent[/]  {escape(text)}")
         self._show("listening")
@@ -158,12 +158,12 @@ class Transcript(CallListener):
             self._answer.spoken(segment, heard, left)
 
     def on_speaking(self, who: Literal["user", "bot"], speaking: bool) -> None:
-        """Print the answer when it is over; a model may be slow between two clauses."""
+        """Print the answer when it is over, because a model may be slow between two clauses."""
         if who == "bot" and not speaking and self._answer.is_heard:
             self._finish_answer()
 
     def on_interruption(self) -> None:
-        """The user has interrupted the agent: what was not heard will not be."""
+        """Strike out the rest of an interrupted answer, which will not be played."""
         self._finish_answer()
         self._show("listening")
 
@@ -172,11 +172,11 @@ class Transcript(CallListener):
         self.note("the connection broke; connecting again, the call waits", label="line")
 
     def on_resumed(self, seconds: float) -> None:
-        """The call goes on."""
+        """Show that the call goes on."""
         self.note(f"connected again after {seconds:.1f} s; the call goes on", label="line")
 
     def on_card_away(self) -> None:
-        """The sound card is gone."""
+        """Show that the sound card is gone."""
         self.note("the sound card is gone; plug it in again, the call goes on in silence", label="sound")
 
     def on_card_back(self, seconds: float) -> None:
@@ -188,7 +188,7 @@ class Transcript(CallListener):
         self._console.print(f"[red]error[/]  {escape(text)}")
 
     def close(self) -> None:
-        """The call is over."""
+        """End the display."""
         self._finish_answer()
         if self._live:
             self._live.stop()

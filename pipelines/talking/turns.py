@@ -1,4 +1,4 @@
-"""The turns of a live call while it goes on: their latency as far as it is known, and the ones marked as bad. Pure."""
+"""The turns of a live call: their latencies so far, and the turns marked as bad. Pure."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -27,10 +27,10 @@ def latency_of(turn: ServerTurn, heard_after: Callable[[float, float], float | N
 
 
 class Latencies:
-    """Collects them.
+    """Collects latencies.
 
     Args:
-        heard: tells a turn's latency.
+        heard: gives a turn's latency.
     """
 
     def __init__(self, heard: Heard) -> None:
@@ -40,7 +40,7 @@ class Latencies:
         self._usd: dict[int, float] = {}
 
     def reported(self, turn: ServerTurn) -> None:
-        """The server has reported a turn, perhaps again."""
+        """Add the server's report of a turn, or replace an earlier one."""
         self._usd[turn.turn] = sum(attempt.usd or 0.0 for attempt in turn.attempts)
         if turn.turn not in self._known:
             self._waiting[turn.turn] = turn
@@ -57,11 +57,11 @@ class Latencies:
 
     @property
     def usd(self) -> float:
-        """What the requests have cost, in US dollars, as far as prices are known."""
+        """The cost of the requests with known prices, in US dollars."""
         return sum(self._usd.values())
 
     def summary(self) -> str:
-        """The figures so far, in one line; empty before any."""
+        """The figures so far, in one line; empty if there are none."""
         values = [seconds * 1000 for seconds in self._known.values()]
         if not values:
             return ""
@@ -75,7 +75,7 @@ class Latencies:
 
 
 class BadTurns:
-    """Remembers them by the server's number: the caller means the turn that was answered last, or should have been."""
+    """Marks turns as bad, by the server's number: the turn that was answered last, or should have been."""
 
     def __init__(self) -> None:
         self._latest: ServerTurn | None = None
@@ -87,13 +87,13 @@ class BadTurns:
         return MappingProxyType(self._marked)
 
     def reported(self, turn: ServerTurn) -> None:
-        """The server has reported a turn, perhaps again."""
-        # Without words it is no turn of the recording's, either.
+        """Add the server's report of a turn, or replace an earlier one."""
+        # A turn without words is not in the recording either.
         if turn.heard and (self._latest is None or turn.turn >= self._latest.turn):
             self._latest = turn
 
     def press(self, at: float) -> str:
-        """Mark the latest turn, or take its mark back.
+        """Mark the latest turn, or remove its mark.
 
         Args:
             at: now, seconds on the recording's clock.
@@ -102,7 +102,7 @@ class BadTurns:
             What happened, as a line for the screen.
         """
         if self._latest is None:
-            return "there is no turn yet that could be marked"
+            return "there is no turn to mark yet"
         number, heard = self._latest.turn, self._latest.heard
         if self._marked.pop(number, None) is not None:
             return f"no longer marked as bad: “{heard}”"

@@ -1,1 +1,1 @@
-"""The tiers of a pipeline: their table in its file, and the service that asks them under a policy."""
+"""The tiers of a pipeline: their table in the file, and the service that asks them under a policy."""

@@ -1,4 +1,4 @@
-"""The spending caps of a pipeline: what they need of its tiers, and which tier answers when one is reached."""
+"""The spending caps of a pipeline: the prices they need, and the tier that answers when a cap is reached."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 UNREAL = ("sim:", "scripted:")
 TYPICAL = Tokens(prompt=600, completion=40)
-"""A short answer in a call of some length; the cheapest tier is the one that it costs least with."""
+"""A short answer in a call of some length; the tier with the least cost for it is the cheapest."""
 
 
 class CappedTiers:
@@ -26,23 +26,23 @@ class CappedTiers:
         llm: the pipeline's language models.
 
     Raises:
-        ConfigurationError: a tier has no price, so that its requests could not be counted.
+        ConfigurationError: a tier has no price, so its requests cannot be counted.
     """
 
     def __init__(self, llm: "Tiers") -> None:
         self._caps = Caps(per_call=llm.cap_usd_per_call, per_day=llm.cap_usd_per_day)
         prices = {name: _price(name, tier) for name, tier in llm.tiers.items()}
         self._cheapest, self._is_cheaper = cheapest(prices, large=llm.large, fast=llm.fast)
-        # What simulated models would cost must not use up what real ones may.
+        # Simulated costs must not use up the cap of real ones.
         simulated = all(tier.label.startswith(UNREAL) for tier in llm.tiers.values())
         file = user_cache() / ("spending-simulated.json" if simulated else "spending.json")
         self._day = DaySpending(file) if self._caps.per_day is not None else None
 
     async def start(self) -> None:
-        """Read what was spent today.
+        """Read today's spending.
 
         Raises:
-            ComponentError: it cannot be kept.
+            ComponentError: it cannot be stored.
         """
         if self._day:
             await self._day.start()
@@ -54,7 +54,7 @@ class CappedTiers:
         return Spending(self._caps, cheapest=self._cheapest, is_cheaper=self._is_cheaper, day=self._day)
 
     async def close(self) -> None:
-        """Keep what was spent today."""
+        """Store today's spending."""
         if self._day:
             await self._day.close()
 
@@ -71,7 +71,7 @@ def capped_tiers(llm: "Tiers") -> CappedTiers | None:
 def cheapest(prices: Mapping[str, Price], *, large: str | None, fast: str | None) -> tuple[str, bool]:
     """The tier that answers when a cap is reached, and whether it is cheaper than the tiers in the two roles.
 
-    It is the fast one where that is cheaper than the large one: it is quick too. Else it is the cheapest of all.
+    It is the fast one if that is cheaper than the large one, because it is also quick; otherwise the cheapest of all.
     """
     usd = {name: price.usd(TYPICAL) or 0.0 for name, price in prices.items()}
     if large is not None and fast is not None and usd[fast] < usd[large]:
@@ -81,7 +81,7 @@ def cheapest(prices: Mapping[str, Price], *, large: str | None, fast: str | None
 
 
 def _price(name: str, tier: "TierTable") -> Price:
-    """What requests to the tier are billed at, at the speed that they ask for."""
+    """The price of requests to the tier at the speed that they ask for."""
     if tier.billing is None:
         raise ConfigurationError(
             f"A spending cap needs the price of every tier, and that of llm.{name} is not known: add "

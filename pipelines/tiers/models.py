@@ -1,4 +1,4 @@
-"""Language models as tiers, shared by all calls: their connections, and how fast they have been."""
+"""Language models as tiers, shared by all calls: their connections and their measured speeds."""
 
 import asyncio
 import itertools
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from voice.llm.tools import Tool
 
 USUAL_P95, USUAL_FAST_P95 = 1.5, 0.3
-"""Seconds to a first clause that are assumed of a tier, and of one in the fast role, that does not give its own and is
-not measured yet."""
+"""Assumed seconds to a first clause, for a tier and for one in the fast role, that has no setting and no measurement
+yet."""
 POOR = 0.5
-"""A fast tier that is right less than this times as often as the large one answers only if that one fails."""
+"""A fast tier with fewer right answers than this share of the large one's answers only if that one fails."""
 ENOUGH = 10
-"""Measured syntheses from which on their 95th percentile counts."""
+"""The number of measured syntheses from which their 95th percentile counts."""
 log = logging.getLogger(__name__)
 
 
@@ -83,7 +83,7 @@ class TieredModels:
     async def start(self) -> None:
         """Open each tier's connection.
 
-        A server that does not answer now is logged and may come back: each turn that it fails says so.
+        A server that does not answer now is logged and may come back; each turn that it fails reports it.
         """
         self._warn()
         if self._capped:
@@ -97,7 +97,7 @@ class TieredModels:
     def services(
         self, *, prompt: str | None, tools: "Sequence[Tool]", rules: "SpeechRules | None" = None
     ) -> "tuple[SpokenLLMService, ...]":
-        """The responder if it is set, and a service over services of its own, one a tier."""
+        """The responder if it is set, and a service over one service for each tier."""
         numbers = itertools.count()
         now = datetime.now().astimezone()
         answering = self._budgeted(
@@ -136,7 +136,7 @@ class TieredModels:
         )
 
     def whole_request(self, text: str) -> bool | None:
-        """As the responder says, if it is set. A language model takes anything, so nothing is known of it."""
+        """The responder's verdict, if it is set; else None, because a language model takes anything."""
         return self._responder.whole_request(text) if self._responder else None
 
     def withhold_hedges(self, when: Callable[[], bool]) -> None:
@@ -144,11 +144,11 @@ class TieredModels:
         self._book.hedges.withheld = when
 
     def synthesised(self, seconds: float) -> None:
-        """Deadlines leave synthesis what it has lately needed."""
+        """Note the time of a synthesis, which deadlines include."""
         self._synthesis.append(Wait(seconds, reached=True))
 
     async def close(self) -> None:
-        """Close the connections and stop what runs for them."""
+        """Close the connections and stop their processes."""
         for model in self._models.values():
             await model.close()
         if self._capped:
@@ -197,5 +197,5 @@ def _import_service() -> None:
     import voice.llm.answer.service  # noqa: F401
     from voice.llm.routing.assess import assess
 
-    # The first decision compiles the patterns: a tenth of a second for which no call is to wait.
+    # The first decision compiles the patterns: a tenth of a second that no call should wait for.
     assess("hello")

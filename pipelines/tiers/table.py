@@ -20,7 +20,7 @@ from voice.responder import RESPONDER
 
 ROLES = ("large", "fast")
 RESERVED = ("language", "vad", "turns", "asr", "llm", "tts", RESPONDER)
-"""A report has a component of each of these names."""
+"""Names of components in reports, which no tier may take."""
 TIER_KEYS = ("provider", "tier")
 """Keys that make a table in `[llm]` a tier."""
 
@@ -35,9 +35,9 @@ class Roles(Table):
 class Tiers(Table):
     """Language models under a policy and a budget: the time from the end of the user's turn to the first clause.
 
-    Each table in here that names a provider, or a tier of the catalogue (`tier`), is a tier, and its key is the tier's
-    name. A policy asks the tiers in the roles large and fast: those that `roles` names, else `[llm.large]` and
-    `[llm.fast]`, else a lone tier as the large one. A call can change over to any other tier.
+    Each sub-table with a provider, or a tier of the catalogue (`tier`), is a tier, and its key is the tier's name. A
+    policy asks the tiers in the roles large and fast: those that `roles` names, else `[llm.large]` and `[llm.fast]`,
+    else a lone tier as the large one. A call can switch to any other tier.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -46,38 +46,38 @@ class Tiers(Table):
     policy: Literal[
         "single", "hedged", "fallback", "race", "routed", "relay", "adaptive", "best_of", "draft_verify"
     ] = "adaptive"
-    """Which tier is asked when; see docs/concepts/llm-budget.md. A lone tier is asked alone (`single`) unless this is
-    set."""
+    """The rule that decides which tier is asked, and when; see docs/concepts/llm-budget.md. The default for a lone tier
+    is `single`."""
     best_of: Annotated[int, Field(ge=2, le=MOST_CANDIDATES)] | None = None
-    """How many candidates the fast tier (or a lone one) is asked for where it answers; the best of them is spoken, by
-    the deadline. None for one; 3 with the policy best_of."""
+    """The number of candidates that the fast tier (or a lone one) is asked for when it answers; the best is spoken, by
+    the deadline. One unless set; 3 with the policy best_of."""
     budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = round(LLM_LIMIT * 1000)
     """The time from the end of the user's turn to the first clause that can be spoken."""
     responder: bool = False
-    """Whether the embedded responder answers what it understands (timers, sums, units, time and date, lists) before a
-    language model is asked; English only."""
+    """Whether the embedded responder answers the requests it understands (timers, sums, units, time and date, lists)
+    before a language model is asked; English only."""
     bridge: bool = True
-    """Whether a hold phrase is said when no answer is there in time."""
+    """Whether a hold phrase is said if no answer is ready in time."""
     hold_phrases: list[str] = []
-    """What is said then; the usual phrases unless set."""
+    """The hold phrases; the usual ones unless set."""
     prompt: str = ENGLISH.prompt
-    """The system prompt; the usual one is in the pipeline's `language`."""
+    """The system prompt; the default is in the pipeline's `language`."""
     context_turns: Annotated[int, Field(ge=2)] = CONTEXT_TURNS
-    """The longest conversation that the models are given, in turns; of a longer one, the older half is forgotten."""
+    """The longest conversation that the models get, in turns; the older half of a longer one is forgotten."""
     tool_rounds: Annotated[int, Field(ge=1, le=50)] = TOOL_ROUNDS
     """How often a model may call tools in one turn; after that the caller hears that there is no answer."""
     swap_tool: bool = False
-    """Whether the models are offered a tool that changes which tier answers from then on."""
+    """Whether the models are offered a tool that changes the answering tier from then on."""
     cap_usd_per_call: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """What the requests of a call may cost, in US dollars; from then on the cheapest tier alone answers it."""
+    """The cap on the cost of a call's requests, in US dollars; then only the cheapest tier answers."""
     cap_usd_per_day: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """What the requests of a day (UTC) may cost, in all calls; the sum is kept in the user's cache folder."""
+    """The cap on the cost of a day's (UTC) requests, in all calls; the sum is kept in the user's cache folder."""
     roles: Roles = Roles()
     simulator: SimulatorTable = SimulatorTable()
 
     @classmethod
     def known(cls) -> str:
-        """The keys of this table, and what else may stand in it."""
+        """The keys of this table, and its other possible content."""
         return f"{super().known()}, {', '.join(ROLES)}, and tables with a provider or a tier: tiers of any other name"
 
     @classmethod
@@ -96,7 +96,7 @@ class Tiers(Table):
             values = {**values, **{name: resolved(table, where=f"llm.{name}") for name, table in tables.items()}}
         except UnknownTierError as error:
             raise PydanticCustomError(SENTENCE, "{words}", {"words": str(error)}) from None
-        # The settings of this table that are tables, too, are no tiers.
+        # Settings of this table that are tables themselves are not tiers.
         lone = sum(cls.takes(key, table) for key, table in values.items() if key not in cls.model_fields) == 1
         return {"policy": "single", **values} if lone else values
 
@@ -138,7 +138,7 @@ class Tiers(Table):
         return self.roles.fast or ("fast" if "fast" in self.tiers else None)
 
     def needs(self) -> list[str]:
-        """What the tiers lack, each with how to get it. Nothing is loaded or downloaded; local servers are asked."""
+        """The missing parts, each with the way to get it. Nothing is loaded or downloaded; local servers are asked."""
         needs = [need for tier in self.tiers.values() for need in tier.needs()]
         servers = [server for tier in self.tiers.values() if (server := tier.missing_server())]
         return list(dict.fromkeys([*needs, *servers]))
@@ -155,12 +155,12 @@ class Tiers(Table):
         return "llm.best_of compares drafts by English words: leave it out" if self.best_of else None
 
     def notice(self, language: Language) -> str | None:
-        """What its policy does not do in this language."""
+        """The limitations of its policy in this language."""
         if language == "en" or self.policy not in ROUTING:
             return None
         return (
-            f'llm.policy = "{self.policy}" tells turns apart in English only: it takes every {NAMES[language]} turn '
-            "for an open question, which goes to the large model first"
+            f'llm.policy = "{self.policy}" distinguishes turns in English only: it treats every {NAMES[language]} turn '
+            "as an open question, which goes to the large model first"
         )
 
     def language_models(self, language: Language = "en") -> LanguageModels:

@@ -90,7 +90,7 @@ def test_auto_takes_multilingual_weights_or_says_what_to_do(monkeypatch: pytest.
 def test_what_is_worse_in_german_is_said_at_the_start() -> None:
     found = settings.load("german", ["tts.voice=embedded", "llm.fast={provider='sim'}", "llm.policy=adaptive"])
     assert any("reads German as if it were English" in notice for notice in found.notices())
-    assert any("every German turn for an open question" in notice for notice in found.notices())
+    assert any("every German turn as an open question" in notice for notice in found.notices())
     assert any("no model of how finished German words read" in notice for notice in found.notices())
     assert settings.load("embedded").notices() == []
 

@@ -1,6 +1,6 @@
-"""The cost of a run's requests to language models: of those that were heard, of others, and of speculation.
+"""The cost of a run's requests to language models: of heard ones, of others, and of speculation.
 
-A figure is None as soon as one request that it covers has no known cost: a sum without it would be too small.
+A figure is None if one of its requests has no known cost, because a sum without it would be too small.
 """
 
 import math
@@ -13,7 +13,7 @@ from latency.record.turn import TurnRecord
 from latency.report.llm.requests import USED, answers_of, server_turns
 
 UNREAL = ("sim:", "scripted:")
-"""How the names of models begin that charge nothing: what they cost is what the real ones would."""
+"""The prefix of simulated models, which charge nothing; their cost is that of the real ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Spent:
     winners: float | None
     """Requests whose words were spoken, or whose tools were run."""
     losers: float | None
-    """Requests that were cancelled, failed or rejected, such as hedges, and what was rescued."""
+    """Requests that were cancelled, failed or rejected, such as hedges and rescued ones."""
     speculation: float | None
     """Requests for speculative answers that were discarded."""
     estimated: float | None
@@ -53,7 +53,7 @@ class Cost:
     requests: int
     """Requests of which the tokens are known or estimated."""
     unpriced: tuple[str, ...]
-    """Models without a known price that were asked."""
+    """The models asked that have no known price."""
     known: float | None
     """The part that has a price; None when no request has one."""
     capped: dict[Cap, int]
@@ -109,7 +109,7 @@ def spent(attempts: Sequence[RequestRecord]) -> Spent:
 
 
 def _requests(turns: Sequence[TurnRecord]) -> list[RequestRecord]:
-    """Every request that has tokens; what answers without a language model has none."""
+    """Every request with tokens; answers without a language model have none."""
     return [attempt for answer in answers_of(turns) for attempt in answer if attempt.tokens is not None]
 
 

@@ -1,4 +1,4 @@
-"""How a run's language models kept their budget: which answers were in time, and what was wasted for that.
+"""The budget of a run's language models: the answers in time, and the waste for that.
 
 Each turn is judged by `latency.judge.llm_budget`; here the verdicts are counted.
 """
@@ -24,10 +24,10 @@ class TierFigures:
     spoken: int
     """Attempts whose text was spoken."""
     first_clause_ms: SpreadWithMax
-    """From a request to its first speakable clause, where one came; the other requests would have taken longer."""
+    """From a request to its first speakable clause, if one came; the other requests would have taken longer."""
     model: str | None
     called: int
-    """Attempts whose tools were run, and of which nothing was spoken."""
+    """Attempts whose tools were run, but whose words were not spoken."""
     cancelled: int
     failed: int
     withdrawn: int
@@ -35,15 +35,15 @@ class TierFigures:
     opened: int
     """Attempts whose words were said as an opening."""
     rejected: int
-    """Attempts whose words were not said, because an opening may not say them."""
+    """Attempts whose words are not allowed in an opening, and were not said."""
     verdicts: int
     """Attempts that gave a verdict on another one's draft."""
     failures: dict[str, int]
     """Failed attempts by the observed reason."""
     cut_short: dict[str, requests.CutShort]
-    """Cancelled attempts by how far they had come."""
+    """Cancelled attempts by their progress."""
     served_otherwise: dict[str, int]
-    """Attempts that were served at another speed than they asked for, by "fast, served standard"."""
+    """Attempts served at another speed than requested, by "fast, served standard"."""
     shortened: dict[str, int]
     """Attempts that the provider ended before the model did, by its reason, such as "length"."""
 
@@ -56,12 +56,12 @@ class LlmTurn:
     turn: int
     judged: LlmVerdict
     counted: bool
-    """Whether its verdict is one of the report's: the turn wants an answer, and there is a verdict."""
+    """Whether the report counts its verdict: the turn wants an answer and has a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Llm:
-    """How the LLM budget was kept; the four verdicts are counts of turns."""
+    """The figures of the LLM budget; the four verdicts are counts of turns."""
 
     budget_ms: float
     within: int
@@ -69,9 +69,9 @@ class Llm:
     bridged: int
     missed: int
     overshoot_p99_ms: float | None
-    """How late the answer's text was, over all judged turns that got any; text in time counts as 0."""
+    """The lateness of the answer's text, over all judged turns with text; text in time counts as 0."""
     policy: str | None
-    """The pipeline's own; `policies` lists those that ran."""
+    """The pipeline's policy; `policies` lists those that ran."""
     tiers: dict[str, TierFigures]
     judged: int
     """Turns with a verdict."""
@@ -81,21 +81,21 @@ class Llm:
     textless: int
     """Judged turns that got no answer text at all; no percentile includes them."""
     bridged_answer_ms: SpreadWithMax
-    """How long after the deadline the text of the bridged turns' answers came."""
+    """The time from the deadline to the answer's text in bridged turns."""
     deadlines: dict[str, int]
-    """Judged turns by what set the deadline: the LLM's share ("llm"), the turn's total ("turn"), a tier ("floor")."""
+    """Judged turns by the limit of the deadline: the LLM's share ("llm"), turn total ("turn") or tier ("floor")."""
     charged: dict[str, int]
     """Judged turns whose deadline is a floor, by the stage that overspent."""
     phrases: dict[str, int]
-    """Phrases said while no answer was there, by kind; see `PhraseKind`."""
+    """Phrases said while no answer was ready, by kind; see `PhraseKind`."""
     rejected: int
-    """Openings that were not said, because an opening may not say their words; a known phrase was said instead."""
+    """Openings with words that are not allowed; a known phrase was said instead."""
     repairs: int
     """Answers that openly took back their opening, or the first sentence of their draft."""
     votes: dict[str, int]
     """Answers that were picked from several candidates, by the reason for the pick."""
     verifications: dict[str, int]
-    """Answers that were drafted and verified, by how that ended; see `VerificationOutcome`."""
+    """Answers that were drafted and verified, by outcome; see `VerificationOutcome`."""
     forgetful: int
     """Answers whose requests no longer contained the whole call."""
     policies: dict[str, int]
@@ -107,7 +107,7 @@ class Llm:
 
 
 def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | None) -> Llm:
-    """Count the verdicts of the turns that want an answer, and what each tier did; `budget` in seconds."""
+    """Count the verdicts of the turns that want an answer, and the outcomes of each tier; `budget` in seconds."""
     asked = tuple(
         LlmTurn(
             session=turn.session,
@@ -171,7 +171,7 @@ def _tier(attempts: Sequence[RequestRecord]) -> TierFigures:
         first_clause_ms=SpreadWithMax.of(
             attempt.first_clause - attempt.request
             for attempt in attempts
-            # Openings, verdicts and continued answers come in whole sentences, so their first clause is no measure.
+            # Openings, verdicts and continued answers have no first clause to measure: they come in whole sentences.
             if attempt.continues is None
             and attempt.is_answer
             and attempt.request is not None

@@ -1,7 +1,7 @@
-"""The requests of a run by answer: how unused ones ended, and what of them and of their tokens was wasted.
+"""The requests of a run by answer: the ends of unused ones, and the wasted requests and tokens.
 
-A request that is cancelled because another one speaks has not failed, but how far it had come by then tells a dead
-server from a slow one.
+A request that is cancelled because another one speaks has not failed, but its progress distinguishes a dead server from
+a slow one.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ class Waste:
     """Prompt and completion, of all cancelled, failed and discarded requests, and those of `tokens_interrupted`; None
     when no request reports any."""
     tokens_interrupted: int | None
-    """Completion of answers that were interrupted, as far as their words were not played."""
+    """The completion tokens of interrupted answers whose words were not played."""
     tokens_estimated: int | None
     """The part of `tokens` that is an estimate, because the provider reported none."""
     tokens_total: int | None
@@ -43,7 +43,7 @@ class Waste:
 
 
 def server_turns(turns: Iterable[TurnRecord]) -> Iterator[ReportedTurn]:
-    """The server's own turns; a turn of the user has several when a pause was taken for its end."""
+    """The server's own turns; a user's turn has several if a pause was taken for its end."""
     for turn in turns:
         yield from turn.server_turns or (turn,)
 
@@ -66,7 +66,7 @@ def _answers(turn: ReportedTurn) -> Iterable[list[RequestRecord]]:
 
 
 def simulated_models(turns: Iterable[TurnRecord], known: Sequence[str]) -> list[str]:
-    """Language models that turned out to be simulated, though the known names did not say so."""
+    """Language models that turned out to be simulated, although their names did not show it."""
     attempts = (attempt for answer in answers_of(turns) for attempt in answer)
     models = dict.fromkeys(attempt.model or "sim:unnamed" for attempt in attempts if attempt.simulated)
     return [f"{model} (by its answers)" for model in models if not any(model in name for name in known)]
@@ -98,7 +98,7 @@ def waste_of(turns: Sequence[TurnRecord]) -> Waste:
 
 
 def _interrupted(turns: Sequence[TurnRecord]) -> int:
-    """Tokens of interrupted answers whose words were not played: they are taken to be spread evenly over its text."""
+    """Tokens of interrupted answers whose words were not played, assuming that tokens are spread evenly over it."""
     lost = 0.0
     for one in server_turns(turns):
         if not (isinstance(one, ServerTurn) and one.interrupted and one.said) or one.played is None:
@@ -111,7 +111,7 @@ def _interrupted(turns: Sequence[TurnRecord]) -> int:
 
 
 def tokens_of(tokens: Iterable[Tokens]) -> int:
-    """Prompt and completion, as far as they are known."""
+    """Prompt and completion tokens, where known."""
     return sum((one.prompt or 0) + (one.completion or 0) for one in tokens)
 
 
@@ -126,11 +126,11 @@ SENT_IN_WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutShort:
-    """Cancelled requests that had come equally far."""
+    """Cancelled requests with the same progress."""
 
     n: int
     after_p50_ms: float | None
-    """From the request to its end, where that is known."""
+    """From the request to its end, where known."""
 
 
 def failures(attempts: Iterable[RequestRecord]) -> dict[str, int]:
@@ -146,7 +146,7 @@ def failure(attempt: RequestRecord) -> str:
 
 
 def speed_of(attempt: RequestRecord) -> str:
-    """The speed that was asked for, and the one that was served where it is another; empty for the usual one."""
+    """The requested speed, and the served one if it differs; empty for the usual one."""
     if attempt.is_served_otherwise:
         return f"{attempt.speed}, served {attempt.served}"
     speed = attempt.speed or attempt.served
@@ -154,7 +154,7 @@ def speed_of(attempt: RequestRecord) -> str:
 
 
 def attempts_of(turn: TurnRecord) -> list[RequestRecord]:
-    """Every request to a language model in a turn, also for discarded speculative answers, in order."""
+    """Every request to a language model in a turn, including those for discarded speculative answers, in order."""
     found = [attempt for server_turn in turn.server_turns for attempt in server_turn.attempts]
     return found or list(turn.attempts)
 
@@ -187,7 +187,7 @@ def provider_remarks(attempt: RequestRecord) -> list[str]:
 
 
 def cut_short(attempts: Iterable[RequestRecord]) -> dict[str, CutShort]:
-    """The cancelled requests by how far they had come; see `progress_of`."""
+    """The cancelled requests by their progress; see `progress_of`."""
     found: dict[str, list[RequestRecord]] = {}
     for attempt in attempts:
         if attempt.outcome == "cancelled":
@@ -204,7 +204,7 @@ def cut_short(attempts: Iterable[RequestRecord]) -> dict[str, CutShort]:
 
 
 def progress_of(attempt: RequestRecord) -> str:
-    """How far a request had come when it was cancelled, in words."""
+    """The progress of a request when it was cancelled, in words."""
     if attempt.first_clause is not None:
         return "words too"
     if attempt.first_token is not None:

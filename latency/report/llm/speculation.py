@@ -1,6 +1,6 @@
 """Speculative answers: how many were started and discarded, and how much time the used ones saved.
 
-A server that speculates reports it with each of its turns; for one that does not, a request before the commit shows it.
+A speculating server reports it with each of its turns; without such a report, a request before the commit shows it.
 """
 
 import math
@@ -23,14 +23,14 @@ class Speculation:
     started: int | None
     discarded: int | None
     saved_p50_ms: float | None
-    """How much later the first clause of a used one would have come if it had been asked for at the commit."""
+    """How much later the first clause of a used one would have come with a request at the commit."""
     used: int | None
     spoken_ahead: int | None
     """Used ones whose first clause went to synthesis before the commit."""
     hints: int | None
-    """How often a short silence hinted at the end of the turn; None from a server that does not say."""
+    """How often a short silence hinted at the end of the turn; None from a server that does not report it."""
     early: int | None
-    """Those started because of how the words read, before silence or Smart Turn said that they were over."""
+    """The number started because the words read as finished, before silence or Smart Turn indicated the end."""
     discarded_tokens: int | None
     """Prompt and completion of the requests for discarded ones; None when no request reports any."""
 
@@ -42,11 +42,11 @@ class _Started(NamedTuple):
     discarded: int
     used: int
     saved: Sequence[float]
-    """Seconds that the used ones saved, where that is known."""
+    """Seconds that the used ones saved, where known."""
 
 
 def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
-    """Sum up the server's turns, also those that were never committed."""
+    """Sum up the server's turns, including those that were never committed."""
     own = list(server_turns(turns))
     told = [(one, one.speculation if isinstance(one, ServerTurn) else None) for one in own]
     reports = [report for _, report in told if report]
@@ -66,14 +66,14 @@ def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
 
 
 def head_start(turn: ReportedTurn, request: float) -> float | None:
-    """Seconds by which an answer came sooner because it was asked for before the commit; None without a commit.
+    """Seconds that an answer gained by a request before the commit; None without a commit.
 
-    It is the time from the request to the commit, but never more than the time to the answer's first clause: a clause
+    It is the time from the request to the commit, but at most the time to the answer's first clause, because a clause
     that is ready before the commit waits for it.
 
     Args:
         turn: One of the server's.
-        request: When the answer was asked for, seconds on the same clock.
+        request: When the answer was requested, seconds on the same clock.
     """
     commit, ready = turn.marks.get(Mark.TURN_COMMIT), turn.marks.get(Mark.CLAUSE_READY)
     if commit is None:
@@ -99,6 +99,6 @@ def _inferred(turn: ReportedTurn) -> _Started:
 
 
 def _used(turn: ReportedTurn) -> list[tuple[float, RequestRecord]]:
-    """The requests that were of use, each with when it was made."""
+    """The requests that were used, each with its time."""
     attempts = in_use(turn.attempts, turn.responses)
     return [(one.request, one) for one in attempts if one.outcome in USED and one.request is not None]

@@ -71,7 +71,7 @@ def overrides(parts: Parts) -> list[str]:
 
 
 def status(variant: Variant, parts: Parts) -> dict[str, Any]:
-    """What /healthz would report about a peer if it were our own server."""
+    """A peer's report in the form of our servers' /healthz."""
     assert variant.bot is not None
     package = BOTS[variant.bot].package
     components = {

@@ -1,4 +1,4 @@
-"""The other agents' bots: where each is, and what it is built with."""
+"""The other agents' bots: their entry points and their frameworks."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ class Bot:
 
     Parameters:
         function: the function `(websocket, parts)` that serves one accepted call, as `module:name`.
-        package: the package that it is built with.
+        package: the package of its framework.
         tuned: whether it gets our environment variables, which limit native threads as for our own server.
     """
 
@@ -25,4 +25,4 @@ BOTS = {
     "livekit-agents": Bot("pipelines.lab.bench.livekit_agents:run_bot", "livekit-agents"),
     "tuned-livekit": Bot("pipelines.lab.bench.tuned_livekit:run_bot", "livekit-agents", tuned=True),
 }
-"""By name, as variants.toml names them."""
+"""The bots by their names in variants.toml."""

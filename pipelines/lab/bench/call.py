@@ -21,14 +21,14 @@ from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
 
 REPLY_WAIT = 6.0
-"""Seconds a caller waits for an answer; a stock bot's slowest answers take more than 4."""
+"""Seconds that a caller waits for an answer; a stock bot's slowest answers take more than 4."""
 LOOK_EVERY = 0.5
 """Seconds between two readings of a server's memory; each of several callers at once reads it less often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ObservedCall:
-    """A call, and what was observed during it.
+    """A call and its observations.
 
     Parameters:
         result: the call.
@@ -45,7 +45,7 @@ class ObservedCall:
 
     @property
     def pacing(self) -> Pacing:
-        """How the user's audio was paced."""
+        """The pacing of the user's audio."""
         return self.result.pacing.summary()
 
     def beside(self, session: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Journal:
         self._latest = 0
 
     async def fresh(self) -> list[dict[str, Any]]:
-        """Those since the last time, in order.
+        """The new requests, in order.
 
         Raises:
             ComponentError: the simulator does not answer.
@@ -90,8 +90,8 @@ async def observe(server: Server, fixture: Fixture, journal: Journal, *, at_once
 
     Args:
         server: the agent.
-        fixture: what the caller says.
-        journal: the requests to the language model simulator, which nobody else uses at the same time.
+        fixture: the caller's recordings.
+        journal: the requests to the language model simulator, which no other call uses at the same time.
         at_once: how many calls the server has at the same time; each is charged with its share of the CPU time.
 
     Raises:
@@ -113,7 +113,7 @@ async def observe(server: Server, fixture: Fixture, journal: Journal, *, at_once
 
 
 class TurnEnds(CallListener):
-    """Notes when the agent reports the end of the user's turn, in seconds of the recording."""
+    """Records when the agent reports the end of the user's turn, in seconds of the recording."""
 
     def __init__(self, line: PacedLine) -> None:
         self.at: list[float] = []

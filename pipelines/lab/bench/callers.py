@@ -10,7 +10,7 @@ from voice.client.fixtures.scenario import SendAfter
 from voice.errors import FixtureError
 
 EARLIEST, LATEST = 0.6, 2.5
-"""Seconds of an answer that are heard before it is interrupted, drawn uniformly between the two."""
+"""Seconds of an answer before it is interrupted, drawn uniformly between the two."""
 
 
 def interrupting(fixtures: Sequence[Fixture], *, copies: int, seed: int = 1) -> list[Fixture]:
@@ -18,7 +18,7 @@ def interrupting(fixtures: Sequence[Fixture], *, copies: int, seed: int = 1) -> 
 
     Args:
         fixtures: Conversations; their recordings of backchannels, coughs and other sounds, which must not interrupt,
-            are played over answers, too.
+            are also played over answers.
         copies: The number of conversations made from each fixture, and so how often each recording interrupts.
         seed: Seeds the order and the instants.
 

@@ -178,7 +178,7 @@ def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
 def _fixtures(
     args: argparse.Namespace, found: "Sequence[Fixture]", folder: Path
 ) -> "tuple[Sequence[Fixture], Callers]":
-    """What the callers say, and when, and who they are; what is made of recordings is written to the folder."""
+    """The fixtures and their callers; recordings that are made for the benchmark are written to the folder."""
     from latency.benchmark.tables import about_callers
     from pipelines.lab.bench.callers import callers, interrupting, spoken, unfitted
     from pipelines.lab.bench.pauses import with_pauses

@@ -41,7 +41,7 @@ BLOCK, FADE = 0.01, 0.005
 FLOOR = 1e-4
 """-80 dB of full scale; lower levels count as this one."""
 DECAY = 0.03
-"""Seconds after a label's end that still belong to its sound."""
+"""Seconds after the end of a label that still belong to its sound."""
 
 Floats = npt.NDArray[np.float64]
 Span = tuple[float, float]

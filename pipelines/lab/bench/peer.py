@@ -20,7 +20,7 @@ from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import CALL_PATH, call_url
 
 DECODING = {"beam_size": 1, "temperature": 0.0, "condition_on_previous_text": False, "without_timestamps": True}
-"""How our recogniser decodes, as faster-whisper's `transcribe` takes it; for tuned bots."""
+"""Our recogniser's decoding as arguments of faster-whisper's `transcribe`, for tuned bots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a benchmark is to do: which agents are called, with which language models and recordings, and how often."""
+"""The plan of a benchmark: which agents are called, with which language models and recordings, and how often."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

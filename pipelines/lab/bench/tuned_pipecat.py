@@ -5,8 +5,8 @@ unfinished ends after 1 s of silence, as in NVIDIA's voice agent blueprint, not 
 recogniser does, with as many threads, and the models of Whisper and Piper are loaded once, not at every call. pipecat
 has no settings for the last two, so they are made here.
 
-A second bot is interrupted by words: pipecat's `MinWordsUserTurnStartStrategy` with three words, as its documentation
-has it. Its Whisper service gives words only after the speech, so that is when such an interruption is decided.
+A second bot is interrupted by words: pipecat's `MinWordsUserTurnStartStrategy` with three words, as in its
+documentation. Its Whisper service gives words only after the speech, so such an interruption is decided then.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from pipelines.lab.bench.stock_pipecat import converse
 VAD_STOP, LONGEST_SILENCE = 0.2, 1.0
 """Seconds: of silence before Smart Turn is asked, and of silence that ends a turn whatever Smart Turn says."""
 MIN_WORDS = 3
-"""Words that interrupt the bot of words; one word starts a turn while it is silent."""
+"""Words that interrupt the second bot; while it is silent, one word starts a turn."""
 
 
 @cache

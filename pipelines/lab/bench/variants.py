@@ -27,8 +27,8 @@ class Variant:
         about: a description.
         settings: `key=value` overrides of our local pipeline.
         bot: the peer's bot; None for our agent.
-        without: the part of another variant that is left out, in words; None when nothing is.
-        of: that variant.
+        without: the part of another variant that it lacks, in words; None if it lacks none.
+        of: that other variant.
         fast: whether a peer's only language model is the fast one.
     """
 

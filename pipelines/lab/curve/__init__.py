@@ -1,1 +1,1 @@
-"""`latency curve`: what a rule for the end of a turn costs in delay, and how many pauses it cuts off."""
+"""`latency curve`: the delay of a rule for the end of a turn, and the pauses that it cuts off."""

@@ -1,4 +1,4 @@
-"""Figures of recordings by speaker, with bootstrap intervals: speakers are drawn, each with all recordings. Pure."""
+"""Figures of recordings by speaker, with bootstrap intervals that draw speakers with all their recordings. Pure."""
 
 from collections.abc import Sequence
 
@@ -134,7 +134,7 @@ class BySpeaker:
         ]
 
     def _at_most(self, share: Estimate) -> Estimate:
-        """The share with what it may be at most if no pause was cut off: resamples of nothing hold nothing."""
+        """The share with an upper bound if no pause was cut off, because resamples then show no spread."""
         if share.value != 0 or share.interval is None:
             return share
         highest = 1 - ((100 - INTERVAL) / 200) ** (1 / self._pauses.sum())
@@ -152,7 +152,7 @@ class BySpeaker:
 
 
 def _best(wanted: Floats, allowed: npt.NDArray[np.bool_]) -> tuple[Floats, npt.NDArray[np.intp]]:
-    """In each row the least value that is allowed (not a number if none is) and its place (-1 if none is)."""
+    """In each row, the least allowed value (NaN if none is allowed) and its index (-1)."""
     values = np.where(allowed & np.isfinite(wanted), wanted, np.inf)
     places = values.argmin(axis=1)
     least = values[np.arange(len(values)), places]

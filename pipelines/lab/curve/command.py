@@ -1,4 +1,4 @@
-"""`latency curve`: records what the detectors report, or reads it from a file, and prints what the rules make of it."""
+"""`latency curve`: records the detectors' reports, or reads them from a file, and prints the rules' figures."""
 
 import argparse
 import os
@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
     status = run(lambda: _show(_recorded(args), args))
     if status == INTERRUPTED:
-        # Python would wait for the pool of detectors, whose processes may have ended while they held a lock of it.
+        # Python would wait for the pool of detectors, whose processes may have ended while holding one of its locks.
         os._exit(INTERRUPTED)
     return status
 
@@ -50,7 +50,7 @@ def _parser() -> Parser:
         "recordings",
         nargs="*",
         metavar="RECORDING",
-        help="recordings or folders, as for voice replay; or a file that --save has written (default: people's "
+        help="recordings or folders, as for voice replay; or a file written by --save (default: people's "
         "recordings, samples/people)",
     )
     parser.add_argument(
@@ -65,7 +65,7 @@ def _parser() -> Parser:
         "--save",
         type=Path,
         metavar=f"FILE{RECORDED}",
-        help="keep what the detectors reported, to be read instead of the recordings",
+        help="save the detectors' reports, which can be read instead of the recordings",
     )
     return parser
 
@@ -100,7 +100,7 @@ def _record(args: argparse.Namespace) -> DetectorReports:
     fixtures = recordings(args.recordings)
     with tempfile.TemporaryDirectory() as scratch:
         if args.pauses is not None:
-            # Kept beside the file, which names them.
+            # Written beside the file, which names them.
             folder = args.save.with_suffix("") if args.save else Path(scratch) / "pauses"
             refuse_filled(folder, "--save")
             fixtures = recordings([str(with_pauses(fixtures, folder, copies=args.pauses))])

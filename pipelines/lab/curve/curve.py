@@ -1,9 +1,9 @@
 """The delay at the end of a turn against the share of pauses cut off, with intervals over speakers. Pure.
 
-The protocol is that of livekit/eot-bench: the share is one of pauses, not of turns, and each pause is judged as if the
-turn had not been cut off before; the delay is that of every turn, also of one that was cut off in a pause, and counts
-the silence that ends a turn by its timeout. The best setting is chosen on the recordings that it is reported for; for
-an interval it is chosen again in each resample.
+The protocol is that of livekit/eot-bench. The share is one of pauses, not of turns, and each pause is judged as if the
+turn had not been cut off before. The delay is that of all turns, including those cut off in a pause, and includes the
+silence of a timeout. The best setting is chosen on the recordings that it is reported for; for an interval it is chosen
+again in each resample.
 """
 
 from collections import Counter
@@ -39,13 +39,13 @@ class Curve:
     missed: int
     """Turns whose speech the voice detector never noticed; they count nowhere else."""
     estimated: int
-    """Turns whose speech was not labelled but measured."""
+    """Turns whose speech was measured instead of labelled."""
     unnamed: int
-    """Turns whose speaker is not named: the conversation stands for one."""
+    """Turns without a speaker's name: their conversation counts as one speaker."""
     inserted: int
     """Turns whose pauses were inserted."""
     words: dict[str, int]
-    """How many transcripts were aligned in which way."""
+    """The number of transcripts by kind of alignment."""
     pauses: int
     pause_lengths: tuple[float, float, float] | None
     """The shortest, the median and the longest, seconds."""
@@ -61,7 +61,7 @@ def make_curve(group: str, clips: Sequence[Clip], rule: Endpointing, *, seed: in
     """Compare the rules on a group of recordings.
 
     Args:
-        group: what the recordings have in common.
+        group: the name of the group.
         clips: at least one must be heard.
         rule: ours, as it is set.
         seed: draws the order of the turns in the calls.
@@ -103,7 +103,7 @@ def is_heard(clip: Clip) -> bool:
 
 
 def groups(clips: Sequence[Clip]) -> dict[str, list[Clip]]:
-    """The recordings of people outside the fit, of people in it, and of synthesisers likewise."""
+    """The recordings by group: people and synthesisers, each outside the fit and in it."""
     found: dict[str, list[Clip]] = {}
     for clip in sorted(clips, key=lambda clip: (clip.synthetic, clip.speaker in fitted_speakers())):
         kind = "Synthesisers" if clip.synthetic else "People"
@@ -113,7 +113,7 @@ def groups(clips: Sequence[Clip]) -> dict[str, list[Clip]]:
 
 
 def advice(points: Sequence[Point], in_force: InForce, *, pauses: int) -> str:
-    """What to do with `turns.risk`, in one sentence."""
+    """The advice on `turns.risk`, in one sentence."""
     risk, share = in_force.point.settings["risk"], in_force.share
     if pauses < ENOUGH_PAUSES or share.value is None:
         return f"{pauses} pauses are too few for advice: add recordings with pauses, or insert some with --pauses 4."

@@ -53,12 +53,12 @@ class InForce:
 
     point: Point
     share: Estimate
-    """Of pauses cut off. If none was, the interval ends at the share of which chance would show none in 2.5 % of all
+    """Of pauses cut off. If none was, the interval ends at the share that would leave no pause cut off in 2.5 % of all
     cases (binomial)."""
     mean: Estimate
     p95: Estimate
     inside: int
-    """How many of the turns without a labelled pause it cut off."""
+    """The number of turns without a labelled pause that it cut off."""
     without_pause: int
     never_ended: int
 

@@ -1,9 +1,8 @@
 """Fits the weights of `voice.turns.evidence`: `python -m pipelines.lab.curve.fit FILE.jsonl…`.
 
-The files are what `latency curve --save` has written of recordings, and of the same recordings with `--pauses`. Ends of
-turns are told from pauses: those that the caller made, and those that were inserted between two words. A source is what
-precedes the "_" in the names of speakers (all speakers of a corpus); every fit is judged on a source or on a speaker
-that it has not seen.
+The files are those of `latency curve --save`, of recordings and of the same recordings with `--pauses`. The fit tells
+ends of turns from pauses: the caller's own, and those inserted between two words. A source is a corpus, the part of its
+speakers' names before the "_". Every fit is judged on a source or a speaker that it has not seen.
 """
 
 import argparse
@@ -25,12 +24,12 @@ JUDGED_AFTER = 0.1
 SHORTEST_PAUSE = 0.2
 """Seconds; the voice detector hears no shorter one."""
 REAL_PAUSE_WEIGHT = 3.0
-"""How much more a pause that a caller made weighs than an inserted one."""
+"""The weight of a caller's own pause, relative to an inserted one."""
 SYNTHETIC_WEIGHT = 0.4
-"""How much a synthesiser's silence weighs beside a person's: its requests are as short as an agent's callers make them,
-but Smart Turn hears their ends badly."""
+"""The weight of a synthesiser's silence, relative to a person's: its requests are as short as those of an agent's
+callers, but Smart Turn judges their ends badly."""
 RIDGE = 3.0
-"""How many observations the assumption weighs that nothing is evidence; keeps weights of few sources small."""
+"""The weight, in observations, of the assumption that nothing is evidence; keeps weights of few sources small."""
 ITERATIONS = 50
 
 Floats = npt.NDArray[np.float64]
@@ -39,7 +38,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What is known of a silence, and what it was."""
+    """A silence: its features, and whether it was an end or a pause."""
 
     speaker: str
     is_end: bool
@@ -76,7 +75,7 @@ def bounded(sound: float, read: float, spoken: float) -> tuple[float, float, flo
 
 
 def observations(clip: Clip) -> list[Observation]:
-    """The silences of a recording that tell ends from pauses; of an inserted pause's recording, the pause alone."""
+    """The silences of a recording to learn from; of a recording with an inserted pause, only the pause."""
     reads, found = SentenceEnds.shared().log_probability, []
     last = len(clip.silences) - 1
     for number, silence in enumerate(clip.silences):
@@ -103,7 +102,7 @@ def observations(clip: Clip) -> list[Observation]:
 
 
 def weights(seen: Sequence[Observation]) -> Floats:
-    """Ends and pauses weigh the same in all; a source counts by the square root of its size."""
+    """Weights that make ends and pauses equal in sum, and sources proportional to the square root of their size."""
     found = np.array([1.0 if one.is_end or one.inserted else REAL_PAUSE_WEIGHT for one in seen])
     ends, sources = np.array([one.is_end for one in seen]), np.array([one.source for one in seen])
     synthetic = np.array([one.synthetic for one in seen])
@@ -142,7 +141,7 @@ def unseen(seen: Sequence[Observation], features: Floats, groups: Sequence[str])
 
 
 def ranked(logits: Floats, ends: Flags, pauses: Flags) -> float | None:
-    """In which share of pairs the end has the higher logit; None without a pair."""
+    """The share of pairs in which the end has the higher logit; None without a pair."""
     if not (ends.any() and pauses.any()):
         return None
     above = logits[ends][:, None] - logits[pauses][None]
@@ -150,9 +149,9 @@ def ranked(logits: Floats, ends: Flags, pauses: Flags) -> float | None:
 
 
 def main() -> None:
-    """Print the weights, and how well they tell ends from pauses where they were not fitted."""
+    """Print the weights, and how well they tell ends from pauses on unseen data."""
     parser = argparse.ArgumentParser(prog="python -m pipelines.lab.curve.fit", description=__doc__)
-    parser.add_argument("files", nargs="+", type=Path, help="what latency curve --save has written")
+    parser.add_argument("files", nargs="+", type=Path, help="files written by latency curve --save")
     parser.add_argument("--unseen", nargs="*", type=Path, default=[], help="files of speakers to judge by alone")
     args = parser.parse_args()
     detectors = current_detectors()

@@ -25,7 +25,7 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefittedEvidence(Evidence):
-    """Evidence that is weighed otherwise than in calls."""
+    """Evidence with other weights than in calls."""
 
     weights: tuple[float, ...] = ()
     """The bias, and the weights of sound, read and spoken."""
@@ -43,7 +43,7 @@ def refitted(seen: Sequence[Observation]) -> tuple[float, ...]:
 
 
 def outcomes(clips: Sequence[Clip], found: tuple[float, ...], rule: Endpointing) -> list[TurnOutcome]:
-    """What the rule does with one speaker's recordings, in calls, if evidence is weighed so."""
+    """The rule's outcomes on one speaker's recordings, in calls, with these weights."""
 
     def needed(silence: Silence, pauses: Pauses) -> float:
         known = evidence(silence)
@@ -58,7 +58,7 @@ def outcomes(clips: Sequence[Clip], found: tuple[float, ...], rule: Endpointing)
 
 
 def judged_left_out(clips: Sequence[Clip], judged: Sequence[Clip], rule: Endpointing) -> list[TurnOutcome]:
-    """What the rule does with each recording of `judged`, by a fit to those of `clips` by other speakers."""
+    """The rule's outcomes on each recording of `judged`, by a fit to the recordings of `clips` by other speakers."""
     seen = [one for clip in clips for one in observations(clip)]
     results: dict[str, list[TurnOutcome]] = {}
     for speaker in {clip.speaker for clip in judged}:
@@ -70,7 +70,7 @@ def judged_left_out(clips: Sequence[Clip], judged: Sequence[Clip], rule: Endpoin
 def main() -> None:
     """Print the share of pauses cut off and the delays: for each file, then in calls that mix the files' turns."""
     parser = argparse.ArgumentParser(prog="python -m pipelines.lab.curve.left_out", description=__doc__)
-    parser.add_argument("files", nargs="+", type=Path, help="what latency curve --save has written, to fit to")
+    parser.add_argument("files", nargs="+", type=Path, help="files written by latency curve --save, to fit to")
     args = parser.parse_args()
     detectors = current_detectors()
     recorded = {file: load(file, detectors)[0].clips for file in args.files}

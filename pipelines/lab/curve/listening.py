@@ -1,4 +1,4 @@
-"""Plays recordings to the voice detector and to Smart Turn in audio time, and notes every silence."""
+"""Plays recordings to the voice detector and to Smart Turn in audio time, and records every silence."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -24,7 +24,7 @@ from voice.turns.vad import HintingVADProcessor, SharedSilero
 ASK_AFTER = (JUDGE_AFTER, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 """Seconds of silence after which Smart Turn is asked; the agent itself asks after the first."""
 TRIES = 10
-"""How often it is asked for a verdict that does not come in time."""
+"""Attempts to get a verdict that does not come in time."""
 AFTER = 3.2
 """Seconds of the recording's own background noise that follow its speech."""
 SOFT_END = 0.25
@@ -32,7 +32,7 @@ SOFT_END = 0.25
 
 
 class Detector(HintingVADProcessor):
-    """The pipeline's processor outside a pipeline: keeps what it would push."""
+    """The pipeline's processor outside a pipeline: keeps the frames that it would push."""
 
     def __init__(self, vad: SharedSilero, hint: float) -> None:
         super().__init__(vad=vad, hint=hint)
@@ -44,7 +44,7 @@ class Detector(HintingVADProcessor):
             self._pushed.append(frame)
 
     async def hear(self, pcm: bytes) -> list[Frame]:
-        """What the processor pushes when it hears a message, in order; the message is the first."""
+        """The frames that the processor pushes for a message, in order; the message is the first."""
         await self.process_frame(InputAudioRawFrame(pcm, RATE, 1), FrameDirection.DOWNSTREAM)
         pushed, self._pushed = self._pushed, []
         return pushed
@@ -65,7 +65,7 @@ class HeardSilence:
     asked: list[TimedVerdict] = field(default_factory=list)
 
     def consider(self, at: float, counted: float, *, doubtful: bool) -> None:
-        """Turn taking considers the silence now."""
+        """Note that turn taking considers the silence now."""
         last = self.runs[-1] if self.runs else None
         follows = last is not None and abs(last.at + last.messages * STEP - at) < STEP / 2
         if last is None or not follows or last.doubtful is not doubtful:
@@ -79,7 +79,7 @@ class Listener:
 
     Args:
         models: the models of turn taking.
-        params: how the voice detector is set.
+        params: the settings of the voice detector.
         hint: seconds of silence after which it hints at the end of speech.
     """
 
@@ -95,7 +95,7 @@ class Listener:
         self._done: list[HeardSilence] = []
 
     async def listen(self, samples: Pcm) -> list[HeardSilence]:
-        """The silences after the start of speech; the last one goes on if nothing ends it."""
+        """The silences after the start of speech; the last one has no end unless speech follows."""
         for first in range(0, len(samples) - MESSAGE_SAMPLES + 1, MESSAGE_SAMPLES):
             at = (first + MESSAGE_SAMPLES) / RATE
             message, *reports = await self._detector.hear(samples[first : first + MESSAGE_SAMPLES].tobytes())
@@ -166,7 +166,7 @@ class Listener:
             heard.asked.append(TimedVerdict(after=round(self._counted, 4), probability=round(verdict.probability, 6)))
 
     async def _verdict(self) -> SmartTurnVerdict:
-        """Smart Turn's verdict. Its time limit is that of a call; here nobody waits, so it is asked again."""
+        """Smart Turn's verdict. Its time limit is that of a call; here nobody waits, so it is asked again if late."""
         for _ in range(TRIES):
             if (verdict := await self._smart_turn.judge()) is not None:
                 return verdict
@@ -185,7 +185,7 @@ def with_silence(turn: FixtureTurn) -> Pcm:
 
 
 def labelled(heard: list[HeardSilence], turn: FixtureTurn, words: list[Word]) -> tuple[Silence, ...]:
-    """The silences with what the labels and the transcript say of them; those before the first label are left out."""
+    """The silences with their labels and words; those before the first label are left out."""
     found = []
     for one in heard:
         if one.began > turn.speech[0][0]:
@@ -211,7 +211,7 @@ def labelled(heard: list[HeardSilence], turn: FixtureTurn, words: list[Word]) ->
 
 
 def _kind(heard: HeardSilence, turn: FixtureTurn) -> tuple[Kind, int | None]:
-    """What a silence is, by the labels it overlaps."""
+    """The kind of a silence, by the labels it overlaps."""
     if heard.resumed is None or heard.resumed > turn.end + SOFT_END:
         return "end", None
     gaps = [(before[1], after[0]) for before, after in pairwise(turn.speech)]

@@ -1,8 +1,8 @@
-"""What the detectors reported while recordings were played to them. All times are in seconds of the recording's audio.
+"""The detectors' reports on recordings. All times are in seconds of the recording's audio.
 
-Everything that an endpointing rule may look at is here, so that a rule can be evaluated without the recordings. A file
-of reports has a JSON line for the detectors, then one for each recording. It is used only while nothing has changed:
-recordings and models are compared by checksum.
+The reports contain all inputs of an endpointing rule, so a rule can be evaluated without the recordings. A file of
+reports has a JSON line for the detectors, then one for each recording. It is used only while recordings and models are
+unchanged, by their checksums.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ STEP = 0.016
 Kind = Literal["pause", "inside", "end"]
 """A silence in a labelled pause; one inside a labelled stretch of speech; one after the end of the turn."""
 Alignment = Literal["forced", "proportional", "none"]
-"""How the words got their times: from PocketSphinx's forced alignment; spread over the labelled speech by their
-letters, because it failed; or not at all, because the recording has no transcript."""
+"""The source of the words' times: PocketSphinx's forced alignment; if that failed, the labelled speech, over which the
+words are spread by their letters; or none, for a recording without a transcript."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class TimedVerdict:
     after: float
     """How much silence turn taking had counted when Smart Turn was asked."""
     probability: float
-    """That the turn is complete, 0 to 1."""
+    """The probability that the turn is complete, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Silence:
 
     kind: Kind
     pause: int | None
-    """Which of the recording's labelled pauses it is, from 0; None for the other kinds."""
+    """The index of its labelled pause in the recording, from 0; None for the other kinds."""
     began: float
     """When it began, by the voice detector."""
     stopped: float | None
@@ -66,11 +66,11 @@ class Silence:
     resumed: float | None
     """When the detector reported that speech went on; None when it did not."""
     counted: float
-    """How long it was as turn taking counts it, which leaves out sounds that may start speech."""
+    """Its length as turn taking counts it, which leaves out sounds that may start speech."""
     runs: tuple[MessageRun, ...]
-    """When it was considered, from the reported end of speech on; the last run of a silence without an end goes on."""
+    """When it was considered, from the reported end of speech on; in a silence without an end, the last run goes on."""
     asked: tuple[TimedVerdict, ...]
-    """Smart Turn's verdicts, as far as the silence lasts."""
+    """Smart Turn's verdicts during the silence."""
     spoken: float | None
     """Seconds from the turn's first speech to the silence as turn taking counts them, pauses included."""
     speech: float
@@ -78,11 +78,11 @@ class Silence:
     text: str
     """The words spoken so far, by the transcript, without punctuation at their end; empty without one."""
     pauses: tuple[float, ...]
-    """How long the earlier pauses of the turn were, as turn taking counts them."""
+    """The lengths of the turn's earlier pauses, as turn taking counts them."""
 
     @property
     def words(self) -> int:
-        """How many words have been spoken."""
+        """The number of words spoken."""
         return len(self.text.split())
 
     @property
@@ -135,7 +135,7 @@ class Clip:
 
     @property
     def pauses(self) -> tuple[float, ...]:
-        """How long the labelled pauses are."""
+        """The lengths of the labelled pauses."""
         return tuple(after - before for (_, before), (after, _) in self.gaps())
 
     def gaps(self) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
@@ -145,15 +145,15 @@ class Clip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detectors:
-    """With which detectors, set how, the silences were found."""
+    """The detectors that found the silences, and their settings."""
 
     silero: str
     """SHA-256 of the model's file, as for Smart Turn's."""
     smart_turn: str
     versions: dict[str, str]
-    """Of the packages that a measurement depends on."""
+    """Versions of the packages that a measurement depends on."""
     confidence: float
-    """As `vad.confidence`, 0 to 1; the other settings of the voice detector follow."""
+    """The setting `vad.confidence`, 0 to 1; the voice detector's other settings follow."""
     start: float
     stop: float
     volume: float
@@ -198,7 +198,7 @@ def load(path: Path, detectors: Detectors) -> tuple[DetectorReports, list[str]]:
         detectors: those of this installation.
 
     Raises:
-        FixtureError: it is no such file, or a recording or a detector has changed since.
+        FixtureError: it is not such a file, or a recording or a detector has changed since.
     """
     recorded = _read(path)
     if changed := _difference(recorded.detectors, detectors):
@@ -235,7 +235,7 @@ def _read(path: Path) -> DetectorReports:
 
 
 def _difference(then: Detectors, now: Detectors) -> str | None:
-    """What has changed, as the beginning of a sentence; None if nothing has."""
+    """The change, as the beginning of a sentence; None if there is none."""
     if then.silero != now.silero:
         return "the voice detector (Silero) has changed"
     if then.smart_turn != now.smart_turn:

@@ -1,4 +1,4 @@
-"""Records what the real detectors report on recordings, faster than real time, in at most two processes."""
+"""Records the real detectors' reports on recordings, faster than real time, in at most two processes."""
 
 import asyncio
 import hashlib
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 MOST_PROCESSES = 2
 LEAST_CLIPS = 8
-"""Fewer recordings are listened to in this process: another takes seconds to start."""
+"""Fewer recordings are played in this process, because another takes seconds to start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A recording to listen to, and what is known of it."""
+    """A recording to play to the detectors, and its properties."""
 
     name: str
     turn: FixtureTurn
@@ -39,12 +39,12 @@ class Task:
 
 
 def record(fixtures: Sequence[Fixture], *, inserted: bool, progress: Callable[[int, int], None]) -> DetectorReports:
-    """Listen to every turn that wants an answer.
+    """Play every turn that wants an answer to the detectors.
 
     Args:
         fixtures: the recordings.
         inserted: whether their pauses were inserted.
-        progress: called with how many recordings are done, of how many.
+        progress: called with the number of finished recordings and their total.
 
     Raises:
         FixtureError: there is no labelled speech in any of them.
@@ -98,7 +98,7 @@ def _listened(tasks: Sequence[Task], detectors: Detectors) -> Iterator[Clip]:
             for clip in clips:
                 yield clip.result()
         except KeyboardInterrupt:
-            # They would first finish what they do, or what they import.
+            # They would first finish their work or their imports.
             for process in active_children():
                 process.terminate()
             # Otherwise the pool waits until a recording is written to a pipe that nobody reads (python/cpython#94777).
@@ -120,7 +120,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def listen_to(task: Task, detectors: Detectors) -> Clip:
-    """What the detectors report on one recording."""
+    """The detectors' reports on one recording."""
     from pipecat.audio.vad.vad_analyzer import VADParams
 
     from pipelines.lab.curve.listening import Listener, labelled, with_silence

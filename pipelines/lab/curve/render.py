@@ -59,7 +59,7 @@ def _block(curve: Curve, *, all_speakers: bool) -> Iterator[str]:
 
 
 def _who(curve: Curve) -> str:
-    """How many recordings of whom, with which pauses."""
+    """The numbers of recordings, speakers and pauses."""
     of = f"{plural(curve.turns, 'turn')} by {plural(len(curve.speakers), 'speaker')}"
     if curve.pause_lengths is None:
         return f"{of}, without a pause."

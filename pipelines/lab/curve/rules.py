@@ -1,4 +1,4 @@
-"""What a rule for the end of a turn does on recorded silences: which pauses it cuts off, and how late it ends turns.
+"""Applies rules for the end of a turn to recorded silences: the pauses that they cut off, and their delays.
 
 Times are those of the audio, as if every recogniser and model answered at once. Each silence is judged as if the turn
 had not been cut off before it, as livekit/eot-bench does.
@@ -25,7 +25,7 @@ Needed = Callable[[Silence, Pauses], float]
 
 @dataclass(slots=True)
 class TurnOutcome:
-    """What a rule did with one recording."""
+    """A rule's outcome on one recording."""
 
     cut: set[int] = field(default_factory=set)
     """The labelled pauses that it took for the end."""
@@ -47,7 +47,7 @@ def calls(clips: Sequence[Clip], seed: int) -> Iterator[list[int]]:
 
 
 def our_rule(endpointing: Endpointing) -> Needed:
-    """The agent's own rule, on Smart Turn's verdict and the words; no responder knows what a whole request is."""
+    """The agent's own rule, on Smart Turn's verdict and the words, without a responder's whole requests."""
 
     def needed(silence: Silence, pauses: Pauses) -> float:
         return endpointing.judge(evidence(silence), pauses).needed
@@ -64,7 +64,7 @@ def evidence(silence: Silence) -> Evidence:
 
 
 def judge_call(clips: Sequence[Clip], needed: Needed) -> Iterator[TurnOutcome]:
-    """The outcomes of a call's turns, whose caller's pauses are remembered as the agent remembers them."""
+    """The outcomes of a call's turns; the caller's pauses are remembered as in the agent."""
     pauses = Pauses()
     for clip in clips:
         yield _judge_turn(clip, needed, pauses)

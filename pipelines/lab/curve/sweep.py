@@ -34,13 +34,13 @@ class Sweep:
     """The outcomes of one rule at many settings. Shapes: (settings, recordings)."""
 
     settings: tuple[Settings, ...]
-    """The names and values of each setting."""
+    """Each setting, its values by name."""
     cut: Floats
-    """How many of a recording's pauses were cut off."""
+    """The number of pauses cut off in each recording."""
     inside: npt.NDArray[np.bool_]
     """Whether the turn was ended inside a labelled stretch of speech."""
     delay: Floats
-    """Seconds from the end of speech to the end of the turn; not a number when it never ended."""
+    """Seconds from the end of speech to the end of the turn; NaN if it never ended."""
 
     def only(self, number: int) -> "Sweep":
         """The outcomes at one setting."""
@@ -100,7 +100,7 @@ def sweep_silence(clips: Sequence[Clip]) -> Sweep:
 
 
 def sweep_smart_turn(clips: Sequence[Clip]) -> Sweep:
-    """Smart Turn alone, with the silence that ends every turn it does not end."""
+    """Smart Turn alone, with a silence that ends the turns it does not end."""
     columns = sorted({*ACTION_DELAYS, *TIMEOUTS})
     table = _Table(clips, columns)
     sure = np.array([silence.sound(SCORED_AFTER) or 0.0 for silence in table.silences])

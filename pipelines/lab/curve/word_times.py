@@ -17,10 +17,10 @@ FRAME = 0.01
 LEAST_KNOWN = 0.6
 """The least share of a transcript's words that must be in the dictionary; the others lie between their neighbours."""
 SEARCH = {"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80, "bestpath": False}
-"""Wide beams keep paths through noise and slips of the tongue. The search of the word lattice afterwards would lose the
-last word of 17 of 44 telephone recordings."""
+"""Wide beams keep paths through noise and slips of the tongue. The word lattice search after the alignment is off: it
+would lose the last word of 17 of 44 telephone recordings."""
 LONGEST_NUMBER = 4
-"""Figures that are read as one number; more are read one by one."""
+"""The most digits that are read as one number; longer ones are read digit by digit."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _VARIANT = re.compile(r"\(\d+\)$")
 """The decoder's mark of a pronunciation, as in "your(2)"."""
@@ -44,7 +44,7 @@ class WordAligner:
 
 
 def spread(words: list[str], speech: tuple[Stretch, ...]) -> Iterator[Word]:
-    """The words in turn over the stretches of speech, each as long as its share of the letters."""
+    """The words, spread over the stretches of speech in proportion to their letters."""
     total = sum(end - start for start, end in speech)
     letters = sum(map(len, words))
 
@@ -77,7 +77,7 @@ def _aligned(decoder: pocketsphinx.Decoder, words: list[str], turn: FixtureTurn)
 
 
 def _with_unknown(words: list[str], known: list[Word], speech: tuple[Stretch, ...]) -> Iterator[Word]:
-    """All words in order: those that are known where they were found, the others between them."""
+    """All words in order: known ones where they were found, the others between them."""
     rest = deque(known)
     last = speech[0][0]
     for number, word in enumerate(words):
@@ -94,12 +94,12 @@ def _with_unknown(words: list[str], known: list[Word], speech: tuple[Stretch, ..
 
 
 def _before(words: list[str], known: str | None) -> int:
-    """How many words come before the next one that is known."""
+    """The number of words before the next known one."""
     return words.index(known) if known is not None else len(words)
 
 
 def _spoken(word: str) -> list[str]:
-    """A word as the dictionary has it: figures in words, a long number digit by digit."""
+    """A word in the dictionary's form: figures in words, a long number digit by digit."""
     if word.isdecimal():
         numbers = word if len(word) > LONGEST_NUMBER else [word]
         return [part for number in numbers for part in _WORD.findall(num2words(int(number)))]

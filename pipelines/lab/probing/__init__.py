@@ -1,1 +1,1 @@
-"""`latency probe`: measures the user's own tiers, and keeps the figures in place of the published ones."""
+"""`latency probe`: measures the user's tiers, and stores the figures in place of the published ones."""

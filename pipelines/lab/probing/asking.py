@@ -24,19 +24,19 @@ QUESTION = "Explain in three sentences how a rainbow comes about."
 WITHIN = 60.0
 """Seconds for a request; one that takes longer has failed."""
 FEW_TOKENS = 8
-"""Fewer tokens of an answer say nothing about a rate."""
+"""An answer with fewer tokens shows no rate."""
 
 
 async def ask_tier(
     name: str, table: TierTable, llm: Tiers, *, times: int, report: Callable[[Sample], None]
 ) -> list[Sample]:
-    """The samples of so many requests. One before them opens the connection and does not count.
+    """The samples of `times` requests. An earlier one opens the connection and does not count.
 
     Args:
         name: the tier's.
         table: its settings.
-        llm: the table that it is part of.
-        times: how many requests count.
+        llm: the table that contains it.
+        times: the number of requests that count.
         report: called with each sample.
 
     Raises:
@@ -65,7 +65,7 @@ async def ask_tier(
 @asynccontextmanager
 async def _in_call(tier: Tier) -> AsyncIterator[None]:
     async def relay(_: Frame) -> None:
-        """There is no pipeline that takes a frame."""
+        """Drop a frame: there is no pipeline."""
 
     # Services that make requests need no worker.
     setup = FrameProcessorSetup(clock=SystemClock(), task_manager=TaskManager(), pipeline_worker=cast(Any, None))
@@ -97,7 +97,7 @@ async def _ask(tier: Tier, number: int) -> Sample:
 
 
 def _rate(attempt: LLMRequest) -> float | None:
-    """Tokens a second after the first one, without those that were thought before it."""
+    """Tokens a second after the first one, without thoughts before it."""
     state = attempt.state
     if attempt.usage is None or state.first_token is None or state.end is None:
         return None

@@ -1,4 +1,4 @@
-"""`latency probe`: says what it will cost, asks for consent, measures, and keeps the figures."""
+"""`latency probe`: shows the price, asks for consent, measures, and stores the figures."""
 
 import argparse
 import asyncio
@@ -17,7 +17,7 @@ from voice.llm.catalog.catalog import SIM_PREFIX
 
 REQUESTS = 5
 MAX_TOKENS = 150
-"""The longest answer of a request."""
+"""The longest answer to a request."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _tiers(args: argparse.Namespace) -> Tiers:
-    """The language models of the pipeline that is named.
+    """The language models of the named pipeline.
 
     Raises:
         ConfigurationError: two are named, or it has none.
@@ -44,12 +44,12 @@ def _tiers(args: argparse.Namespace) -> Tiers:
 
     prepare_process(verbose=args.verbose)
     if args.pipeline and args.named:
-        raise ConfigurationError("Two pipelines are named; name one, with or without --pipeline.")
+        raise ConfigurationError("Two pipelines are given; name one, with or without --pipeline.")
     pipeline = args.named or args.pipeline or "auto"
     llm = auto.resolve(pipeline, args.overrides).settings.llm
     if not isinstance(llm, Tiers) or not llm.tiers:
         raise ConfigurationError(
-            f"The pipeline {pipeline} has no language model; name one that has, as in `latency probe sim-fallback` "
+            f"The pipeline {pipeline} has no language model; try another one, such as `latency probe sim-fallback` "
             "(see `voice pipelines`)."
         )
     return llm
@@ -65,12 +65,12 @@ def _parser() -> Parser:
         "130 interrupted",
     )
     parser.add_argument("pipeline", nargs="?", metavar="NAME|FILE", help="see `voice pipelines` (auto)")
-    parser.add_argument("--pipeline", dest="named", metavar="NAME|FILE", help="the same, as other commands take it")
+    parser.add_argument("--pipeline", dest="named", metavar="NAME|FILE", help="another way to give the pipeline")
     parser.add_argument(
         "--set", action="append", default=[], dest="overrides", metavar="KEY=VALUE", help="change a setting"
     )
     parser.add_argument("--requests", type=count, default=REQUESTS, metavar="N", help=f"to each model ({REQUESTS})")
-    parser.add_argument("--yes", action="store_true", help="do not ask whether the price is right")
+    parser.add_argument("--yes", action="store_true", help="do not ask for consent to the price")
     return parser
 
 
@@ -103,7 +103,7 @@ def _probe(llm: Tiers, *, requests: int, agreed: bool) -> int:
 
 
 def _consent(llm: Tiers, tiers: Mapping[str, TierTable], *, requests: int, agreed: bool) -> bool:
-    """Show what it may cost, and whether the user agrees; what costs nothing needs no consent.
+    """Show the price and ask whether the user agrees; free requests need no consent.
 
     Raises:
         ConfigurationError: nobody can be asked.
@@ -158,14 +158,14 @@ def _result(tier: TierTable, samples: Sequence[Sample], figures: Measured | None
 
 
 def _served_otherwise(tier: TierTable, samples: Sequence[Sample]) -> str | None:
-    """Another speed than the tier's that a request was served at; None for none."""
+    """The speed at which a request was served, if it is not the tier's; else None."""
     speed: str = getattr(tier, "speed", None) or "standard"
     return next((sample.served for sample in samples if sample.served and not is_same(speed, sample.served)), None)
 
 
 def _keep(found: Mapping[str, Measured]) -> None:
     if not found:
-        print('Nothing was kept: only a tier that is named (tier = "claude-haiku-4-5"), and not simulated, is.')
+        print('Nothing was kept: only tiers with a name (tier = "claude-haiku-4-5") that are not simulated are kept.')
         return
     path = keep({name: for_catalog(figures, on=date.today()) for name, figures in found.items()})
     print(f"Kept in {path}: {', '.join(found)}; `voice tiers` shows them.")

@@ -1,4 +1,4 @@
-"""The figures of a tier, from a few requests to it: their price beforehand, and the file in which they are kept."""
+"""The figures of a tier, from a few requests: their price beforehand, and the file that keeps them."""
 
 import json
 import statistics
@@ -26,7 +26,7 @@ class Sample:
     Parameters:
         first: seconds to the first token of the answer; None when it failed.
         tokens_per_second: the rate after it; None when the provider did not report its tokens, or they were too few.
-        usd: what it cost; None when that is unknown.
+        usd: its cost; None when that is unknown.
         served: the speed that the provider says it served.
         failed: why it failed; None when it did not.
     """
@@ -50,7 +50,7 @@ class Measured:
 
 
 def measured(samples: Sequence[Sample]) -> Measured | None:
-    """The figures of the requests that were answered; None when none was."""
+    """The figures of the answered requests; None without any."""
     times = sorted(sample.first for sample in samples if sample.first is not None)
     if not times:
         return None
@@ -66,7 +66,7 @@ def measured(samples: Sequence[Sample]) -> Measured | None:
 
 
 def for_catalog(found: Measured, *, on: date) -> dict[str, Any]:
-    """The tier's table in a catalogue. They stand for both presets."""
+    """The tier's table in a catalogue; the figures apply to both presets."""
     source = f"measured on {on.isoformat()}, n={found.n}"
     percentile = "" if found.n >= P95_NEEDS else "; p95: the longest"
     first = {
@@ -82,17 +82,17 @@ def for_catalog(found: Measured, *, on: date) -> dict[str, Any]:
 
 
 def most(price: Price | None, *, speed: str | None, requests: int, prompt: str, max_tokens: int) -> float | None:
-    """The most that requests may cost, in US dollars; None when that is unknown. The prompt's tokens are estimated."""
+    """The highest cost of the requests, in US dollars; None if unknown. The prompt's tokens are estimated."""
     at_speed = price.at(speed) if price else None
     usd = at_speed.usd(Tokens(prompt=-(-len(prompt) // CHARS_PER_TOKEN), completion=max_tokens)) if at_speed else None
     return None if usd is None else requests * usd
 
 
 def keep(figures: Mapping[str, Mapping[str, Any]]) -> Path:
-    """Keep figures beside the user's catalogue, in place of earlier ones of the same tiers; returns the file.
+    """Store figures beside the user's catalogue, in place of earlier ones of the same tiers; returns the file.
 
     Raises:
-        ConfigurationError: what was kept before is no catalogue.
+        ConfigurationError: the existing file is not a catalogue.
         ComponentError: the file cannot be written.
     """
     load_catalog()

@@ -1,1 +1,1 @@
-"""How well the rules that route a turn by its words do on utterances that a person labelled."""
+"""Evaluates the routing rules on utterances labelled by a person."""

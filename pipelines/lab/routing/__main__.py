@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m pipelines.lab.routing", description="How the rules route labelled utterances."
     )
-    parser.add_argument("--wrong", action="store_true", help="list the utterances that go elsewhere than a person says")
+    parser.add_argument("--wrong", action="store_true", help="list the utterances that the rules route differently")
     given = parser.parse_args(arguments)
     for part in PARTS:
         print("\n".join(_table(part, wrong=given.wrong)), end="\n\n")
@@ -42,7 +42,7 @@ def _percent(result: Confusion, *sent: str) -> str:
 
 
 def _speed() -> str:
-    """How long a decision takes here."""
+    """The time of a decision on this machine."""
     every = utterances()
     began = time.perf_counter()
     for one in every:

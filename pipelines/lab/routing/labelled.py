@@ -1,8 +1,8 @@
-"""What callers say with the difficulty that a person gave it, and how often the rules send it where a person would.
+"""Utterances with a person's labels of difficulty, and how often the rules agree with them.
 
-The list was written before the rules and falls into two halves; the rules were written from the tuning half alone. Its
-author is that of the rules, so the test half shows whether they carry over to other words, not how other people speak.
-The indirect utterances were written after the rules, to show what rules by words miss.
+The list was written before the rules and has two halves; the rules were written from the tuning half alone. List and
+rules have the same author, so the test half shows whether the rules carry over to other words, not how other people
+speak. The indirect utterances were written after the rules, to show the limits of rules by words.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What a caller says.
+    """A caller's utterance.
 
     Parameters:
         difficulty: the class that a person gave it.
         text: the caller's words.
-        part: which part of the lists it is in.
-        asked: what the agent had said just before; None at the beginning of a call.
+        part: its part of the lists.
+        asked: the agent's words just before; None at the beginning of a call.
     """
 
     difficulty: Difficulty
@@ -44,7 +44,7 @@ def utterances() -> tuple[Utterance, ...]:
 
 
 def half_of(text: str) -> Part:
-    """The half of a list in which an utterance is, by a hash of its words, so that a new line moves no other one."""
+    """The half of a list for an utterance, by a hash of its words, so that a new line moves no other one."""
     return "test" if hashlib.sha256(text.casefold().encode()).digest()[0] & 1 else "tuning"
 
 
@@ -64,22 +64,22 @@ def _parsed(line: str, part: Part | None) -> Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Utterances by where a person would send them and where the rules did.
+    """The confusion matrix of a person's routing and the rules'.
 
     Parameters:
-        counts: how many, by (a person's side, the rules' side).
-        wrong: those that went elsewhere, each with the rules' class.
+        counts: the number of utterances by (a person's side, the rules' side).
+        wrong: the utterances that the rules routed differently, each with the rules' class.
     """
 
     counts: Counter[tuple[Side, Side]]
     wrong: tuple[tuple[Utterance, Difficulty], ...]
 
     def row(self, side: Side) -> tuple[int, ...]:
-        """How many of a person's side went to each of `SIDES`."""
+        """How many utterances of a person's side the rules sent to each of `SIDES`."""
         return tuple(self.counts[side, sent] for sent in SIDES)
 
     def share(self, side: Side, *sent: Side) -> float | None:
-        """The share of a person's side that went to one of the sides `sent`; None without utterances."""
+        """The share of a person's side that the rules sent to one of the sides `sent`; None without utterances."""
         of = sum(self.row(side))
         return sum(self.counts[side, one] for one in sent) / of if of else None
 

@@ -8,9 +8,8 @@ Every pass runs faster-whisper's whole path at the true cost of the shape: featu
   `model.ScriptedWhisperModel` compares exact samples to find which recording a piece of audio comes from, and so which
   words have been spoken in it so far; unknown audio contains none. In a recording without a text it hears "please tell
   me more about that". It generates about as many tokens as Whisper would for those words, and replaces them with the
-  words. A word at the very end of the audio is misheard at a stated rate, one that the audio cuts off more often, and
-  both are corrected once more audio follows. Errors are scripted too, so the word error rate of such a model means
-  nothing.
+  words. It mishears a word at the very end of the audio at a given rate, and more often if the audio cuts the word off;
+  more audio corrects the word. Errors are scripted too, so the word error rate of such a model means nothing.
 
     folder = build_for_fixtures(Path("model"), ["samples/commands"], size="tiny", misheard=0.2, seed=1)
     ScriptedWhisperModel(str(folder), device="cpu", compute_type="int8")  # in place of faster_whisper.WhisperModel

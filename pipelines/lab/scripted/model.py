@@ -29,15 +29,15 @@ UNSETTLED = 0.05
 """Seconds; a word that ends within this time before the end of the audio can be misheard."""
 
 GUESSED, KNOWN = 0.35, 0.85
-"""Shares of a word from which it begins to be heard right, and is heard as well as at its end.
+"""Shares of a word from which it is sometimes heard right, and from which it is heard as well as a whole word.
 
-PocketSphinx heard 38 recordings whose last word it knows (requests and sentences of some 25 speakers), cut inside that
-word. Compared with a cut at the end of the word, it heard 41 % as often the same words as in the whole recording when
-60 % of the word were there, and 92 % as often when 80 % were. Whisper's own figures are unknown here.
+PocketSphinx heard 38 recordings (requests and sentences of some 25 speakers), cut inside a last word that it knows.
+Compared with a cut at the end of that word, it heard the words of the whole recording 41 % as often with 60 % of the
+word, and 92 % as often with 80 %. Whisper's own figures are unknown.
 """
 
 UNKNOWN_WORDS = "please tell me more about that"
-"""What a model hears in speech whose words are unknown: a whole request, so that the words do not read unfinished."""
+"""The words heard in speech without a text: a whole request, so that they read as finished."""
 UNKNOWN_SECONDS = 2.4
 """Seconds of speech for each repetition of `UNKNOWN_WORDS`: 2.5 words a second."""
 
@@ -47,7 +47,7 @@ _NO_SPEECH = (1.0, -1.5)  # no-speech probability and log probability that Whisp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HearingScript:
-    """What a scripted model knows.
+    """The script of a model.
 
     Parameters:
         fixtures: scenario files, folders or recordings, as `voice replay` takes them.
@@ -78,7 +78,7 @@ def build_for_fixtures(
         size: Shape of the model: "quick", "tiny" or "base".
         misheard: How often a word that has just been spoken is misheard, 0 to 1.
         seed: Seeds the mishearings.
-        multilingual: Use the vocabulary and prompt of "tiny" instead of "tiny.en"; words may then be German, too.
+        multilingual: Use the vocabulary and prompt of "tiny" instead of "tiny.en"; words may then also be German.
 
     Returns:
         `out`; the recordings are not copied, but read when the model is loaded.
@@ -147,7 +147,7 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         given = prompt_text(prompt, tokenizer)
         beginning = tokenizer.decode(given).split()
         words = [*beginning, *words[len(beginning) :]]
-        # Nobody says more than Whisper has tokens for: a script that holds more would look wrong and be decoded twice.
+        # Whisper's tokens suffice for any speech: a script with more would look wrong and be decoded twice.
         while len(words) > len(beginning) and len(tokenizer.encode(f" {' '.join(words)}")) >= most:
             words.pop()
         text = " ".join(words)
@@ -179,14 +179,14 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         ]
 
     def _next_window(self) -> tuple[list[str], int]:
-        """The words of the next window, and below how many tokens they stay; the last window may be decoded again."""
+        """The words of the next window, and an upper bound on their tokens; the last window may be decoded again."""
         windows: list[tuple[list[str], int]] = self._heard.windows
         return windows.pop(0) if len(windows) > 1 else windows[0]
 
     def _mishear(self, words: list[Word], samples: int) -> list[Word]:
         """The words, with the last one replaced if it is unsettled and drawn as misheard.
 
-        A word that the audio cuts off is misheard the more often the less of it is there.
+        The less of a word the audio contains, the more often it is misheard.
         """
         if not self.script.misheard or not words or words[-1].end <= samples / RATE - UNSETTLED:
             return words

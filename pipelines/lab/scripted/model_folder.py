@@ -26,7 +26,7 @@ CONTEXT = 448  # positions of Whisper's decoder
 # The English models' vocabulary: 50256 text tokens, then the special ones. Multilingual models have one more, empty
 # text token, by which the engine recognises them, and put language and task into the prompt.
 TEXT_TOKENS = 50256
-# Only these two are used, but the number of all matters.
+# Only these two are used, but the total number matters.
 LANGUAGES = ["en", "language 1", "de", *(f"language {i}" for i in range(3, 99))]
 
 

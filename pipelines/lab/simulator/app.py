@@ -103,7 +103,7 @@ async def _models(simulator: Simulator, request: Request) -> Response:
 
 
 async def _nobody_there(connection: Any, _error: Exception) -> Any:
-    """Nobody waits for an answer to a `Request`; a `WebSocket` that is neither accepted nor closed would be logged."""
+    """Ignore a client that has gone; a `WebSocket` must be closed, or it would be logged."""
     if isinstance(connection, WebSocket):
         await connection.close()
         return None

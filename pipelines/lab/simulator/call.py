@@ -27,7 +27,7 @@ class Reply(Protocol):
         """Send a piece of the answer, or of the arguments of the tool call."""
 
     async def thought(self, text: str) -> None:
-        """Send a piece of what the model thinks."""
+        """Send a piece of the model's thoughts."""
 
     async def alive(self) -> None:
         """Send a sign of life without text."""

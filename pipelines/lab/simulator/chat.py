@@ -43,7 +43,7 @@ class ChatCompletions(HttpWire):
         return CompletionWriter(request, served, exchange, tool)
 
     def headers(self, served: ServedModel) -> dict[str, str]:
-        """What is left of the limits."""
+        """The headers with the rest of the limits."""
         return limit_headers(served.limits)
 
 
@@ -165,9 +165,9 @@ class CompletionWriter(Writer):
 
 
 def _provider_times(served: ServedModel, exchange: Exchange) -> dict[str, Any]:
-    """Where the time went, in the fields of those providers that say so; seconds.
+    """The times of a request, in the fields of the providers that report them; seconds.
 
-    What a first token took beyond its median is reported as the wait in the queue [A].
+    The time of the first token beyond its median is reported as the wait in the queue [A].
     """
     profile = served.latency.profile
     if exchange.first_text is None:

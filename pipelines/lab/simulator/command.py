@@ -34,7 +34,7 @@ def parse_faults(settings: Sequence[str]) -> dict[str, Fault]:
 def run_simulate(args: argparse.Namespace) -> int:
     """`voice simulate`."""
     if not args.until_stdin_closes:
-        # A user wants to see the requests, especially cancelled ones; a parent process writes its own report.
+        # Requests are logged for a user, especially cancelled ones; a parent process writes its own report.
         logging.getLogger("pipelines.lab.simulator").setLevel(logging.INFO)
     simulator = Simulator(
         preset=args.preset,

@@ -53,7 +53,7 @@ class Connections:
         Raises:
             ClientGoneError: it is no longer there.
         """
-        # uvicorn knows no address where the client had gone when its connection was accepted.
+        # uvicorn knows no address if the client had gone before its connection was accepted.
         found = self._open.get(tuple(scope["client"] or ()))
         if found is None:
             raise ClientGoneError

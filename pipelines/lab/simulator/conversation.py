@@ -46,7 +46,7 @@ class ModelRequest:
         fixed: the part of the prompt before the messages, for the prefix cache.
         stream: the client asks for server-sent events.
         include_usage: the client asks for a last chunk with the usage.
-        thought: what the model thinks before it answers; empty on OpenAI's wires, whose figures include it.
+        thought: the model's thoughts before the answer; empty on OpenAI's wires, whose figures include them.
         is_cached: whether the prefix is cached. OpenAI's servers do so unasked, Anthropic's where a request marks it.
     """
 
@@ -64,7 +64,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """What the model says.
+    """The model's answer.
 
     Parameters:
         text: the answer, or the JSON arguments of the tool call.

@@ -56,12 +56,12 @@ def error_headers(status: int) -> dict[str, str]:
 
 
 def retry_headers(limits: RateLimits | None) -> dict[str, str]:
-    """When to ask again after a limit was reached, in whole seconds."""
+    """The header that says when to ask again after a limit was reached, in whole seconds."""
     return {"retry-after": str(math.ceil(limits.retry_after))} if limits else {}
 
 
 def limit_headers(limits: RateLimits | None) -> dict[str, str]:
-    """What OpenAI's response headers say of the limits; durations as in "1m0.5s"."""
+    """OpenAI's response headers for the limits; durations as in "1m0.5s"."""
     headers = {}
     for name, bucket in limits.buckets.items() if limits else ():
         minutes, seconds = divmod(bucket.full_in, 60)

@@ -33,7 +33,7 @@ class Writer(ABC):
         """A piece of the answer, or of the arguments of the tool call."""
 
     def thought(self, text: str) -> bytes:
-        """A piece of what the model thinks; nothing where it is kept secret."""
+        """A piece of the model's thoughts; empty on a wire that hides them."""
         return b""
 
     @abstractmethod
@@ -72,7 +72,7 @@ class HttpWire(ABC):
 
     @abstractmethod
     def refuse(self, status: int, message: str | None, served: ServedModel | None = None) -> Response:
-        """An error response; the wire has words of its own if no message is given."""
+        """An error response, with the wire's own message unless one is given."""
 
     @abstractmethod
     def writer(self, request: ModelRequest, served: ServedModel, exchange: Exchange, tool: str | None) -> Writer:
@@ -80,7 +80,7 @@ class HttpWire(ABC):
 
     @abstractmethod
     def headers(self, served: ServedModel) -> dict[str, str]:
-        """The headers of a response, which say what is left of the limits."""
+        """The headers of a response with the rest of the limits."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -117,10 +117,10 @@ class HttpWire(ABC):
         asgi: tuple[Scope, Receive, Send],
     ) -> None:
         """Answer until the answer is complete or the client has closed the connection."""
-        # Loopback opens connections at once, so the first request waits for as long as a real opening takes.
+        # Loopback opens connections at once, so the first request waits for the time of a real opening.
         start = asyncio.get_running_loop().time() + (served.opening(websocket=False) if exchange.opened else 0.0)
         call = Call(self.simulator, request, request.messages, served=served, exchange=exchange, connection=connection)
-        # What is read from the cache does not count against the limits.
+        # Cached tokens do not count against the limits.
         served.spend(given=(exchange.input_tokens or 0) - (exchange.cached_tokens or 0))
         writer = self.writer(request, served, exchange, call.answer.tool)
         reply = (StreamedReply if request.stream else WholeReply)(self, writer, asgi, self.headers(served))
@@ -143,7 +143,7 @@ class WholeReply:
     """Sends the whole response once it is complete.
 
     Args:
-        wire: words errors.
+        wire: writes errors.
         writer: writes the response.
         asgi: scope, receive and send of the request.
         headers: more headers of the response.
@@ -160,7 +160,7 @@ class WholeReply:
         self._text += text
 
     async def thought(self, text: str) -> None:
-        """Keep a piece of what the model thinks."""
+        """Keep a piece of the model's thoughts."""
         self._thought += text
 
     async def alive(self) -> None:
@@ -191,7 +191,7 @@ class StreamedReply:
         await self._send(self._writer.text(text))
 
     async def thought(self, text: str) -> None:
-        """Send a piece of what the model thinks, if the wire shows it."""
+        """Send a piece of the model's thoughts, if the wire shows them."""
         if events := self._writer.thought(text):
             await self._send(events)
 

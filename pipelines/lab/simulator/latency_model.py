@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipelines.lab.simulator.profiles import Profile
 
 STALL_ALPHA = 1.5
-"""Exponent of the Pareto distribution by which stalled calls take longer; an assumption."""
+"""Exponent of the Pareto distribution of the delays of stalled calls; an assumption."""
 
 STALL_WINDOW = 2.0
 """Seconds after which a provider's common stall state is drawn again; an assumption."""

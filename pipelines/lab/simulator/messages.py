@@ -57,7 +57,7 @@ class Messages(HttpWire):
         return MessageWriter(request, served, exchange, tool)
 
     def headers(self, served: ServedModel) -> dict[str, str]:
-        """What is left of the limits of the pool that serves a request."""
+        """The headers with the rest of the limits of the pool that serves a request."""
         pool = "anthropic-fast" if served.speed == FAST else "anthropic-ratelimit"
         headers = {}
         for name, bucket in served.limits.buckets.items() if served.limits else ():
@@ -118,7 +118,7 @@ def _speed(body: Mapping[str, Any], headers: Mapping[str, str], fast_beta: str |
 
 
 def _thought(body: Mapping[str, Any]) -> str:
-    """What is thought first: nothing unless thinking is on or an effort is named, which decides how much."""
+    """The thoughts before the answer: none unless thinking is on or an effort is given, which sets their length."""
     thinking = (body.get("thinking") or {}).get("type")
     effort = (body.get("output_config") or {}).get("effort")
     if thinking == "disabled" or (thinking is None and effort is None):
@@ -135,7 +135,7 @@ def _offered(tool: Mapping[str, Any]) -> OfferedTool:
 
 
 def _parts(message: object) -> Iterator[Message]:
-    """The messages that one of Anthropic's stands for: one for each of its blocks."""
+    """The messages in one of Anthropic's: one for each of its blocks."""
     if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant"):
         raise ConfigurationError("messages: every message needs a role, user or assistant")
     content = message.get("content")
@@ -177,7 +177,7 @@ class MessageWriter(Writer):
         return _events({"type": "message_start", "message": self._message(usage=self._usage(output=1))}, PING)
 
     def thought(self, text: str) -> bytes:
-        """More of what the model thinks."""
+        """More of the model's thoughts."""
         return _events(*self._block("thinking"), self._delta({"type": "thinking_delta", "thinking": text}))
 
     def text(self, text: str) -> bytes:

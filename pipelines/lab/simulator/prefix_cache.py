@@ -1,4 +1,4 @@
-"""A model's prefix cache: the beginnings of conversations that it need not read again."""
+"""A model's prefix cache: the beginnings of conversations that it does not read again."""
 
 import hashlib
 from collections import OrderedDict
@@ -15,9 +15,8 @@ _FRAMING = 4
 class PrefixCache:
     """Remembers the prefixes of the latest few thousand conversations.
 
-    Real caches start at 1024 tokens and forget after minutes; this one keeps any length while there is room, since the
-    published times to the first token are those of prompts that had been read. What is billed as cached is another
-    matter: `Exchange.discounted_tokens`.
+    Real caches start at 1024 tokens and forget after minutes. This one keeps any length while there is room, because
+    the published times to the first token are those of cached prompts. For billing, see `Exchange.discounted_tokens`.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The simulated models: the figures of the catalogue's tiers, and what is assumed of their providers' networks."""
+"""The simulated models: the figures of the catalogue's tiers, and assumptions about their providers' networks."""
 
 import math
 import tomllib
@@ -33,7 +33,7 @@ class Profile:
         prefill_tokens_per_s: rate at which tokens that are missing from the prefix cache are read.
         error_rate: share of calls that end with a server error.
         stall_rate: share of calls that stall.
-        speeds: what `tokens_per_s` is multiplied by at a speed that the request asks for, by its name.
+        speeds: the factor on `tokens_per_s` for each speed that a request may ask for, by its name.
         source: source of the first-token figures.
         rate_source: source of the output rate.
     """
@@ -60,7 +60,7 @@ class Profile:
 
 
 def load_profiles(preset: str) -> dict[str, Profile]:
-    """Load all profiles with the figures of a preset, by the tiers' names and by the shorter ones of some.
+    """Load all profiles with the figures of a preset, by the tiers' names and their short names.
 
     Raises:
         ConfigurationError: there is no such preset, or the user's catalogue has a mistake.
@@ -80,7 +80,7 @@ def _assumed() -> dict[str, dict[str, Any]]:
 
 
 def _network(provider: str) -> dict[str, Any]:
-    """What is assumed of a provider's network and servers."""
+    """The assumptions about a provider's network and servers."""
     figures = {**_assumed()["defaults"], **_assumed().get(provider, {})}
     return {"rtt": figures.pop("rtt_ms") / 1000, **figures}
 
@@ -106,7 +106,7 @@ def _profile(tier: CatalogTier, catalog: Catalog, preset: Preset) -> Profile:
 
 
 def _speeds(tier: CatalogTier, catalog: Catalog) -> dict[str, float]:
-    """How much faster the same model is in the tiers of its other speeds; a tier of a speed has that one already."""
+    """How much faster the same model is at its other speeds; empty for a tier that already has one of those."""
     assert tier.rate is not None
     known = {tier.speed: 1.0} if tier.speed else {}
     for faster in catalog.faster(tier):

@@ -1,4 +1,4 @@
-"""A provider's rate limits: allowances a minute that refill evenly, which the requests to a model share."""
+"""A provider's rate limits: allowances per minute that refill evenly and that the requests to a model share."""
 
 from collections.abc import Callable, Mapping
 
@@ -20,7 +20,7 @@ class Bucket:
 
     @property
     def remaining(self) -> int:
-        """What is left, in whole units; never below 0."""
+        """The rest of it, in whole units; never below 0."""
         return max(0, int(self._level() + 1e-9))
 
     @property
@@ -29,12 +29,12 @@ class Bucket:
         return self._seconds(self.limit)
 
     def take(self, amount: float) -> None:
-        """Use some of it. What was promised before it ran out is still served, so a debt may be left."""
+        """Use some of it. A request that was admitted is served to its end, so the rest may become negative."""
         self._held = self._level() - amount
         self._at = self._clock()
 
     def enough_in(self, amount: float) -> float:
-        """Seconds until so much is left; of an allowance of nothing, a minute."""
+        """Seconds until `amount` is available; a minute for an allowance of 0."""
         return self._seconds(amount)
 
     def _seconds(self, wanted: float) -> float:

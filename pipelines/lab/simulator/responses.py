@@ -1,4 +1,4 @@
-"""What OpenAI's Responses wire carries over a WebSocket: reads its requests, and writes its events. Pure."""
+"""OpenAI's Responses wire over a WebSocket: reads its requests and writes its events. Pure."""
 
 import time
 from collections.abc import Mapping

@@ -100,7 +100,7 @@ class Lanes:
         return self._turns[lane]
 
     def find(self, response_id: str) -> tuple[Message, ...] | None:
-        """The conversation up to and including a response, or None if no lane keeps it any more."""
+        """The conversation up to and including a response, or None if no lane still keeps it."""
         return next((kept for known, kept in self._latest.values() if known == response_id), None)
 
     def keep(self, lane: str | None, response_id: str, conversation: tuple[Message, ...]) -> None:
@@ -195,10 +195,10 @@ class ResponseCall:
         await self._all(self.writer.text(text))
 
     async def thought(self, text: str) -> None:
-        """Do nothing: this wire keeps what a model thinks to itself."""
+        """Do nothing: this wire hides a model's thoughts."""
 
     async def alive(self) -> None:
-        """Say that the response is still in progress."""
+        """Report that the response is still in progress."""
         await self._session.send(self.writer.alive())
 
     async def fail(self, status: int, message: str | None) -> None:
@@ -287,7 +287,7 @@ class SocketSession:
         A response that has already ended is no error: its end was under way when the client sent the event.
 
         Raises:
-            ConfigurationError: what names it is no text.
+            ConfigurationError: its id is not a text.
         """
         if not isinstance(response_id, str | None):
             raise ConfigurationError("response_id must be a text.")

@@ -1,7 +1,7 @@
-"""Decides what a simulated model says: the responder's answer to the whole conversation.
+"""Words a simulated model's answers: the responder's answer to the whole conversation.
 
-A request carries its conversation. The responder answers all user messages in order, and so knows what it was asked to
-remember. Answers have no effects outside the conversation: a timer that is set does not ring.
+A request carries its conversation. The responder answers all user messages in order, so it knows the facts that it was
+asked to remember. Answers have no effects outside the conversation: a timer that is set does not ring.
 """
 
 import re
@@ -49,7 +49,7 @@ _GENERIC_VERBS = frozenset(["get", "fetch", "find", "lookup", "look", "check", "
 class ConversationScript:
     """Answers conversations; the same conversation gives the same answer.
 
-    The state after a conversation is kept, so that a request that adds a turn to it need not replay it.
+    The state after a conversation is kept, so that the request for its next turn does not replay it.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ def _after(before: Proposal | None, tools: Sequence[Tool] = ()) -> Responder:
 def with_lead(text: str, intent: str, *, turn: int) -> str:
     """The text, after a short sentence if its own first clause has fewer than 4 or more than 10 words.
 
-    The first clauses of real models have that length, and the latency that counts ends with the first clause.
+    The first clauses of real models have that length, and latency is measured to the first clause.
     """
     splitter = ClauseSplitter()
     first = next(iter(splitter.feed(text + " ")), text)
@@ -121,7 +121,7 @@ def with_lead(text: str, intent: str, *, turn: int) -> str:
 
 
 def _stand_in(tool: OfferedTool) -> Tool | None:
-    """A function whose name the responder recognises in speech as the tool's ("weather" for get_weather)."""
+    """A function with a name that the responder recognises in speech ("weather" for get_weather)."""
     name = re.sub(r"\W", "_", tool.name).strip("_")
     parts = name.lower().split("_")
     while len(parts) > 1 and parts[0] in _GENERIC_VERBS:

@@ -1,10 +1,10 @@
 """The simulated model's part in answers that several models share: openings, verdicts, and the rest of an answer. Pure.
 
-Its openings are made to show all that can happen. Most name the caller's subject. One in five agrees, which an opening
-may not do. One about a conversion names the unit to convert from, which the answer then takes back.
+Its openings cover all cases. Most name the caller's subject. One in five agrees, which an opening may not do. An
+opening about a conversion names the unit to convert from, which the answer then takes back.
 
-Its verdict compares a draft with its own answer to the same conversation: numbers, days, yes or no. So it finds what
-another simulated model got wrong, and never objects to what it would have said itself.
+Its verdict compares a draft with its own answer to the same conversation: numbers, days, yes or no. So it finds the
+mistakes of another simulated model, and never objects to its own answer.
 """
 
 import re
@@ -29,8 +29,8 @@ class Relayed:
     """A conversation without the instructions of a relay.
 
     Parameters:
-        messages: what was really said.
-        opens: it asks for an opening.
+        messages: the words that were really said.
+        opens: whether it asks for an opening.
         opening: the opening that was said; None without one.
     """
 
@@ -44,9 +44,9 @@ class Reviewed:
     """A conversation without the instructions of a review.
 
     Parameters:
-        messages: what was really said.
-        draft: the draft on which a verdict is asked for; None when none is.
-        corrects: whether the right answer is asked for after the beginning of a wrong one.
+        messages: the words that were really said.
+        draft: the draft to give a verdict on; None without one.
+        corrects: whether to give the right answer after the beginning of a wrong one.
     """
 
     messages: Sequence[Message]
@@ -75,7 +75,7 @@ def reviewed(messages: Sequence[Message]) -> Reviewed:
 
 
 def begun(messages: Sequence[Message]) -> str | None:
-    """What was heard of the answer, if a request asks for the rest of it; None if it does not."""
+    """The heard part of the answer, if the request asks for the rest of it; else None."""
     return messages[-2].text if len(messages) > 2 and messages[-1].text == CONTINUE else None
 
 
@@ -88,7 +88,7 @@ def rest_of(answer: str, *, heard: str) -> str:
 
 
 def opening_for(asked: str, *, turn: int) -> str:
-    """The opening that a simulated model words; `turn` counts the caller's turns from 1."""
+    """A simulated model's opening; `turn` counts the caller's turns from 1."""
     words = _plain(asked)
     if found := _CONVERSION.search(words):
         return f"About {found['start']}, let me see."
@@ -100,7 +100,7 @@ def opening_for(asked: str, *, turn: int) -> str:
 
 
 def after_opening(answer: str, *, opening: str, asked: str) -> str:
-    """The answer as it goes on from an opening; it takes back one that names the wrong unit."""
+    """The answer after an opening; it takes back an opening that names the wrong unit."""
     found = _CONVERSION.search(_plain(asked))
     if found and opening.startswith(f"About {found['start']},"):
         return f"Actually, you want {found['end']}. {answer}"

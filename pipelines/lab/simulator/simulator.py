@@ -25,7 +25,7 @@ DEFAULT_MODEL = "gpt-5.4-mini"
 """The model whose network applies to a connection that is opened without naming a model."""
 MODEL_OPTIONS = ("fault", "after", "fault_speed", "ttft_ms", "tokens_per_s", "serves", "requests", "fast_tokens")
 FAST = "fast"
-"""Anthropic's speed with a pool and a prefix cache of its own."""
+"""Anthropic's speed that has its own pool and prefix cache."""
 SOCKET_LIFE = 3600.0
 """Longest life of a Responses socket in seconds; OpenAI's is the same."""
 
@@ -44,7 +44,7 @@ class ServedModel:
         cache: its prefix cache.
         fault: its fault, or None.
         after: tokens sent before a fault in the middle of an answer; None means half of the answer.
-        speed: the speed at which it serves, which it may have chosen itself; None for the usual one.
+        speed: the speed at which it serves, perhaps another than requested; None for the usual one.
         limits: the rate limits that the request counts against, or None.
     """
 
@@ -131,14 +131,14 @@ class Simulator:
     def answer(
         self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, fault: Fault | None = None
     ) -> ScriptedAnswer:
-        """The answer of any model to a conversation, at the current time; of one that is wrong if that is its fault."""
+        """A model's answer to a conversation at the current time; a wrong one if that is the model's fault."""
         answer = self._fixed or self._script.answer(messages, tools, now=datetime.now().astimezone())
         return answer if fault is not Fault.WRONG else replace(answer, text=mistaken(answer.text))
 
     def begin(
         self, wire: Wire, served: ServedModel, connection: Connection, *, size: int, warm_up: bool = False
     ) -> Exchange:
-        """Record a request of so many bytes that has arrived."""
+        """Record a request that has arrived."""
         return self.journal.add(
             Exchange(
                 wire=wire,
@@ -171,7 +171,7 @@ class Simulator:
         Args:
             model: "sim:sonnet", "sonnet", or with options "sim:steady?ttft_ms=300&fault=midfail&after=4".
             query: options from the request's URL; options in the model name take precedence.
-            speed: the one that the request asks for, by its name in the profiles; None for the usual one.
+            speed: the requested speed, by its name in the profiles; None for the usual one.
 
         Raises:
             ConfigurationError: the model or an option is unknown, or a value is not allowed.

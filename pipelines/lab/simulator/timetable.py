@@ -1,4 +1,4 @@
-"""The timetable of a call: what the server does at which time, for a healthy model and for every fault. Pure."""
+"""The timetable of a call: the server's actions and their times, for a healthy model and for every fault. Pure."""
 
 import itertools
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Fault(StrEnum):
     NO_CREDIT = "402"
     """The account has no credit."""
     LOW_CREDIT = "low-credit"
-    """The same, as Anthropic says it: a bad request (400) whose message names the credit."""
+    """The same in Anthropic's form: a bad request (400) whose message names the credit."""
     FORBIDDEN = "403"
     RETIRED = "404"
     """The provider has withdrawn the model."""
@@ -40,8 +40,8 @@ class Fault(StrEnum):
     MIDFAIL = "midfail"
     """It reports an error in the middle of the answer."""
     OVERLOAD_EVENT = "overload-event"
-    """It accepts the request, begins the stream, and reports there that it is overloaded; before any text, or after
-    the tokens that were asked for."""
+    """It accepts the request, begins the stream, and reports there that it is overloaded, before any text or after a
+    given number of tokens."""
     SLOW_CONNECT = "slow-connect"
     """A new connection takes 1.5 s longer."""
     CUT_SOCKET = "cut-socket"
@@ -76,7 +76,7 @@ class SendText:
 
 @dataclass(frozen=True, slots=True)
 class SendThought:
-    """Send `tokens` tokens of what the model thinks before it answers."""
+    """Send `tokens` tokens of the model's thoughts before the answer."""
 
     at: float
     text: str
@@ -147,7 +147,7 @@ def timetable(
         uncached_tokens: tokens of its prefix that are not in the cache.
         fault: the server's fault, or None.
         fault_after: tokens sent before a fault in the middle of the answer; None means half of the answer.
-        thought: what the model thinks first, at its output rate; the first token is then one of the thought.
+        thought: the model's thoughts before the answer, at its output rate; the first token is then one of them.
     """
     first = model.first_token(now, uncached_tokens=uncached_tokens)
     rtt = model.profile.rtt

@@ -1,1 +1,1 @@
-"""`latency whatif`: what other language models and policies would make of the same turns."""
+"""`latency whatif`: simulates the same turns with other language models and policies."""

@@ -1,4 +1,4 @@
-"""One sentence of advice with its evidence: which tiers and policy, what they buy, what they cost. Pure.
+"""One sentence of advice with its evidence: the tiers and policy, their benefit and their cost. Pure.
 
 Of the rows with text in time for at least `ENOUGH` of the turns (or, if there is none, those within a point of the
 best), the one with the fewest seconds to a correct answer is advised; among those within `TIE` of it, the cheapest.
@@ -34,7 +34,7 @@ def best(rows: Sequence[Row]) -> Row | None:
 
 
 def baseline(rows: Sequence[Row], advised: Row) -> Row | None:
-    """What the advised row is compared with: its large tier alone, else the alone tier that answers best."""
+    """The row to compare the advised one with: its large tier alone, else the best tier alone."""
     alone = [row for row in rows if row.policy == LONE and row.fast is None and row is not advised]
     own = next((row for row in alone if row.large == advised.large), None)
     return own or max(alone, key=lambda row: row.quality or 0.0, default=None)

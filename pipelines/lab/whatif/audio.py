@@ -23,10 +23,10 @@ from voice.client.fixtures.fixture import Fixture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudioPlan:
-    """What is played to every cell."""
+    """The recordings that are played to every cell, and how."""
 
     folder: Path
-    """Each cell's run folder is made in it."""
+    """The folder for the cells' run folders."""
     fixtures: Sequence[Fixture]
     rounds: int
     preset: str
@@ -75,7 +75,7 @@ async def _play_to(
 
 
 def settings_of(cell: Cell, *, preset: str, seed: int) -> tuple[str, list[str]]:
-    """The pipeline of a cell, and what is changed in it."""
+    """The pipeline of a cell, and its overrides."""
     settings = [
         f"llm.policy={cell.policy}",
         f"llm.large.model={cell.large.profile.name}",
@@ -122,13 +122,13 @@ def heard(folder: Path) -> HeldTurns:
 
 
 def audio_row(cell: Cell, plan: AudioPlan, fast: FastPlan, *, turns: int) -> Row:
-    """A cell's figures from its recordings; beside them, what the virtual clock makes of the same turns.
+    """A cell's figures from its recordings; beside them, those of the same turns on the virtual clock.
 
     Args:
         cell: the tiers and the policy.
-        plan: what was played.
-        fast: what the virtual clock is told; the turns of the run replace its own.
-        turns: how many of them it holds.
+        plan: the plan of the recordings.
+        fast: the plan for the virtual clock; the turns of the run replace its own.
+        turns: the number of turns on the virtual clock.
     """
     folder = folder_of(plan, cell)
     found = row(cell, heard(folder), budget=fast.budget.llm, chain=fast.chain)

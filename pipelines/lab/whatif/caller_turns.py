@@ -1,4 +1,4 @@
-"""Callers' turns: what of a turn a language model has no say in, and how it is taken out of a recorded run. Pure."""
+"""Callers' turns: the parts of a turn that do not depend on the language model, read from a recorded run. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from pipelines.settings import Turns, Vad
 from voice.turns.speculation import LEAST_APART
 
 SYNTHESIS, RELEASE, PLAYOUT = 0.06, 0.02, 0.05
-"""Seconds that are assumed where no turn of the run shows them: the share of synthesis; the rest are round figures."""
+"""Assumed seconds where no turn of the run shows them: the share of synthesis; the others are round figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,15 @@ class CallerTurn:
     """One turn; instants in seconds after the true end of the caller's speech, durations in seconds."""
 
     commit: float
-    """When the turn was taken for over."""
+    """When the turn was committed."""
     asked: float
     """When its answer was requested: before the commit if it was speculative, else at it."""
     discarded: tuple[Discarded, ...] = ()
     """Earlier speculative answers, which were not used."""
     noticed: float | None = None
-    """When the server thought that the speech had ended; None: it knew of no end, so the turn's total sets no limit."""
+    """The end of speech by the server's estimate; None if it had none, so the turn's total sets no limit."""
     hinted: float | None = None
-    """When the server first knew so, from a short silence; None: from the commit on."""
+    """When the server first knew that end, from a short silence; None: from the commit on."""
     ahead: bool = True
     """Whether the first clause of a speculative answer is synthesised before the commit."""
     synthesis: float = 0.0
@@ -49,7 +49,7 @@ class CallerTurn:
     speech: float
     """How long the caller spoke."""
     question: str = ""
-    """The caller's words; what they cost is their tokens."""
+    """The caller's words, whose tokens are billed."""
     answer: str
     """What is answered."""
 
@@ -61,13 +61,13 @@ class CallerTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """The turns of a run, and how many were left out."""
+    """The turns of a run, and the number of those left out."""
 
     turns: tuple[CallerTurn, ...]
     records: tuple[TurnRecord, ...]
-    """Where each of them was recorded."""
+    """The place of each turn in the run."""
     left_out: int
-    """Turns that want an answer, but were cold, interruptions, cut off, or lack what is needed here."""
+    """Turns that want an answer but were cold, interruptions or cut off, or lack needed instants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _discarded(turn: TurnRecord, end: float, asked: float) -> Iterator[Discarded
                 dropped += 1
                 yield Discarded(round(min(begun) - end, 4), round(max(over) - end, 4))
         if not server_turn.responses and server_turn.speculation:
-            # A responder's requests are not recorded one by one; they are as close together as they may be.
+            # A responder's requests are not recorded one by one; they are assumed as close together as possible.
             for number in range(server_turn.speculation.discarded):
                 before = asked - LEAST_APART * (number + 1)
                 yield Discarded(round(before, 4), round(before + LEAST_APART, 4))
@@ -195,7 +195,7 @@ def _between(turn: TurnRecord, first: Mark, last: Mark) -> float | None:
 
 
 def _pipeline(settings: Any) -> _Pipeline:
-    """What the run's pipeline says of silences, seconds."""
+    """The silences in the settings of the run's pipeline, seconds."""
     vad, turns = settings.get("vad") or {}, settings.get("turns") or {}
     return _Pipeline(
         stop=vad.get("stop_ms", Vad().stop_ms) / 1000,

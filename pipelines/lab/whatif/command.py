@@ -28,7 +28,7 @@ SAY_EVERY = 5.0
 
 
 def main(argv: Sequence[str]) -> int:
-    """Hold the same turns with other language models and policies, simulated, and advise one.
+    """Hold the same turns with other, simulated language models and policies, and advise one.
 
     Returns:
         0 success, 2 bad usage or configuration, 3 a run without usable turns, 4 a component is missing or failed, 130
@@ -73,12 +73,12 @@ def _parser() -> Parser:
         "--turns", type=count, default=TURNS, metavar="N", help=f"turns for each line with --fast (default: {TURNS})"
     )
     parser.add_argument(
-        "--chain", type=count, default=10, metavar="N", help="turns of a call, which all have to be right (default: 10)"
+        "--chain", type=count, default=10, metavar="N", help="turns of a call that must all be right (default: 10)"
     )
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of all latencies (default: 1)")
     parser.add_argument("--no-stalls", action="store_true", help="with --fast, let no request stall")
     parser.add_argument(
-        "--no-correlation", action="store_true", help="with --fast, let the stalls of one provider be independent"
+        "--no-correlation", action="store_true", help="with --fast, make the stalls of one provider independent"
     )
     parser.add_argument(
         "--rounds", type=count, default=1, metavar="N", help="without --fast, play all recordings N times (default: 1)"
@@ -95,9 +95,9 @@ def _find(args: argparse.Namespace) -> "Finding":
 
     prepare_process(verbose=args.verbose)
     if args.fixtures and args.run:
-        raise ConfigurationError("--run already says which turns to hold; leave the recordings out.")
+        raise ConfigurationError("--run already gives the turns; leave the recordings out.")
     if args.run and not args.fast:
-        raise ConfigurationError("a run is held again without audio only; add --fast, or name recordings instead.")
+        raise ConfigurationError("--run works without audio only; add --fast, or name recordings instead.")
     if args.fast:
         _refuse_options(args, "without --fast only", rounds=1, out=None)
     else:
@@ -141,14 +141,14 @@ def _find(args: argparse.Namespace) -> "Finding":
 
 
 def _refuse_options(args: argparse.Namespace, where: str, **usual: object) -> None:
-    """Refuse options that have no meaning in this mode, unless they are as usual."""
+    """Refuse options that have no meaning in this mode, unless they have their default values."""
     for name, value in usual.items():
         if getattr(args, name) != value:
             raise ConfigurationError(f"--{name.replace('_', '-')} can be used {where}.")
 
 
 def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) -> "tuple[list[Row], str]":
-    """Play the recordings to every cell; the figures, and where the turns come from."""
+    """Play the recordings to every cell; the figures, and the source of the turns."""
     from pipelines.process import loading_code
 
     with loading_code():
@@ -172,7 +172,7 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
 
 
 def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
-    """The turns to draw from, and where they come from."""
+    """The turns to draw from, and their source."""
     from latency.render.numbers import plural
     from pipelines.lab.whatif.caller_turns import recording
     from pipelines.lab.whatif.typical_turns import usual, with_words
@@ -193,7 +193,7 @@ def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
 
 
 def _progress(rows: int) -> Callable[[int], None]:
-    """Says how many lines of the table are done: in place in a terminal, else every few seconds."""
+    """Shows how many lines of the table are done: in place in a terminal, else every few seconds."""
     said_at = time.monotonic()
 
     def said(done: int) -> None:

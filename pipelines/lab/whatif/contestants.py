@@ -1,4 +1,4 @@
-"""The language models that take part, with figures of the catalogue, and the policies that are tried over them."""
+"""The language models in the comparison, with figures of the catalogue, and the policies to try with them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ EXAMPLE = f"sonnet{PAIR}groq-fast"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How many of its answers are right."""
+    """The share of its answers that are right."""
 
     share: float
     """0 to 1."""
     measure: str
-    """What was counted, such as "aiewf-eval"; shares of different measures cannot be compared."""
+    """The measure, such as "aiewf-eval"; shares of different measures cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def _contestant(name: str, profile: Profile, tier: CatalogTier | None) -> Contes
 
 
 def usual_policies(entries: Sequence[str]) -> tuple[str, ...]:
-    """The policies that are tried over these tiers unless others are named."""
+    """The policies to try with these tiers unless others are named."""
     # With two tiers, hedging one of them adds little.
     return (
         ("single", "fallback", "routed", "relay", "adaptive")

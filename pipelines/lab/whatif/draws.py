@@ -1,6 +1,6 @@
-"""How long the requests of virtual turns take: drawn for each, or as recorded, to compare both turn by turn.
+"""The times of virtual turns' requests: drawn, or as recorded, to compare virtual and real turns one by one.
 
-With recorded times, all that still differs is what the virtual clock leaves out.
+With recorded times, any difference is due to the parts that the virtual clock leaves out.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ MOST_REQUESTS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Randomness:
-    """What is left to chance."""
+    """The random parts of the simulation."""
 
     seed: int = 1
     stalls: bool = True
@@ -43,7 +43,7 @@ class Draws(Protocol):
 class LatencyDraws:
     """Latency models for single requests, seeded by the turn and the request.
 
-    So a turn has the same luck with every policy, and with stalls and without, and their differences are no chance. The
+    A turn has the same draws with every policy, with stalls and without, so differences are not due to chance. The
     models of one provider share their stalls.
 
     Args:
@@ -75,7 +75,7 @@ class LatencyDraws:
         number = self._requests[role]
         self._requests[role] += 1
         request = (self._position * len(self._places) + self._places[role]) * MOST_REQUESTS + number
-        # Each seed has its own turns; 2^40 requests are more than anybody waits for.
+        # Each seed has its own turns; nobody waits for 2^40 requests.
         return LatencyModel(self._profiles[role], self._states[role], (self._seed << 40) + request)
 
 
@@ -99,7 +99,7 @@ class PairedDraws:
 
     def model(self, role: str) -> LatencyModel:
         """The times of the turn's next request to a tier; its usual ones if none was recorded."""
-        # What came before the last of the server's turns is not held again.
+        # Only the last of the server's turns is held again.
         last: ReportedTurn = self._turn.server_turns[-1] if self._turn.server_turns else self._turn
         made = [attempt for attempt in last.attempts if attempt.tier == role]
         number = self._requests[role]
@@ -118,7 +118,7 @@ class _Recorded(LatencyModel):
         if request is not None and first is not None:
             self._first = first - request
         elif request is not None and end is not None:
-            # It was cancelled before: its token would have come later, nobody knows when.
+            # It was cancelled before its first token, whose time is unknown.
             self._first = end - request + profile.p50
         if first is not None and whole is not None and clause > 1:
             self._gap = max(0.0, whole - first) / (clause - 1)
@@ -128,7 +128,7 @@ class _Recorded(LatencyModel):
         return FirstToken(self._first, stalled=False, error=None)
 
     def gap(self) -> float:
-        """The same between all tokens, so that the first clause takes as long as it did."""
+        """The same gap between all tokens, so that the first clause takes as long as recorded."""
         return self._gap
 
     def chunk(self, tokens_left: int) -> int:

@@ -19,18 +19,18 @@ from pipelines.lab.whatif.virtual_calls import VirtualCalls
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FastPlan:
-    """What every cell has in common."""
+    """The plan that all cells share."""
 
     turns: Sequence[CallerTurn]
     """In order; the same for every cell."""
     chance: Randomness
     budget: Budget
     chain: int
-    """Turns of a call, which all have to be right."""
+    """Turns of a call that must all be right."""
 
 
 def hold(cell: Cell, plan: FastPlan, *, draws: Draws | None = None) -> HeldTurns:
-    """Hold all turns with a cell's tiers and policy; `draws` gives the times of requests that are not to be drawn."""
+    """Hold all turns with a cell's tiers and policy; `draws` gives the requests' times, drawn unless set."""
     calls = VirtualCalls(
         cell,
         chance=plan.chance,
@@ -52,7 +52,7 @@ def _after_speech(turn: TurnRecord, mark: Mark) -> float | None:
 
 
 def fast_row(cell: Cell, plan: FastPlan) -> Row:
-    """A cell's figures; beside them, what share would be in time if no request stalled."""
+    """A cell's figures, and the share in time if no request stalled."""
     found = row(cell, hold(cell, plan), budget=plan.budget.llm, chain=plan.chain)
     if not plan.chance.stalls:
         return found
@@ -61,12 +61,12 @@ def fast_row(cell: Cell, plan: FastPlan) -> Row:
 
 
 def fast_rows(cells: Sequence[Cell], plan: FastPlan, said: Callable[[int], None] = lambda _: None) -> list[Row]:
-    """The figures of every cell, in order; `said` is called with the number of rows that are there."""
+    """The figures of every cell, in order; `said` is called with the number of finished rows."""
     workers = min(len(cells), os.cpu_count() or 1)
     if workers == 1:
         return [fast_row(cell, plan) for cell in cells]
     rows: list[Row] = []
-    # Leaving the context ends the workers, whatever they are at; Ctrl-C is for this process alone.
+    # Leaving the context ends the workers at once; Ctrl-C reaches only this process.
     with Pool(workers, initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
         for found in pool.imap(partial(fast_row, plan=plan), cells):
             rows.append(found)

@@ -1,4 +1,4 @@
-"""What `latency whatif` found: typed, as `--json` prints it."""
+"""The result of `latency whatif`, typed, as `--json` prints it."""
 
 import math
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ DRAWS = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """How many tokens one tier delivers within each of `WINDOWS`, the time that a voice agent has.
+    """The tokens that one tier delivers within each of `WINDOWS`, the time that a voice agent has.
 
-    Figures of tokens per second alone assume that the first token takes no time. `zero` is that figure; `own` has the
-    tier's own time to first token in front of it.
+    A rate alone (tokens per second) ignores the time to first token. `zero` is computed that way; `own` includes the
+    tier's own time to first token.
     """
 
     tier: str
@@ -30,11 +30,11 @@ class Window:
     first_token_p50_ms: float
     first_token_p95_ms: float
     zero: tuple[int, ...]
-    """Whole tokens, if the first one took no time."""
+    """Whole tokens if the first one took no time."""
     own: tuple[float, ...]
-    """The median of whole tokens, after the tier's own time to first token."""
+    """The median of whole tokens after the tier's own time to first token."""
     any: tuple[float, ...]
-    """The share of requests of which there is any token by then."""
+    """The share of requests with any token by then."""
     usd_input: float | None
     """US dollars for a million tokens."""
     usd_output: float | None
@@ -60,7 +60,7 @@ class Finding:
     stalls: bool
     correlated: bool
     turns_source: str
-    """Where the callers' turns come from."""
+    """The source of the callers' turns."""
     budget_ms: float
     chain: int
     """n of p^n."""

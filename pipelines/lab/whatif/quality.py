@@ -1,12 +1,12 @@
-"""How often an answer is right that several models had a part in. Pure. Nothing of this is known to be measured.
+"""How often an answer by several models is right. Pure. All of it is assumption [A]; no measurement is known.
 
-[A] Of answers that were picked from several candidates: drafts of one model err together. With the probability
-`CORRELATION` all of a turn's candidates are right or wrong alike, and otherwise each is right on its own. Wrong
-candidates are taken to agree with each other, which is the worst case: where most are wrong the pick is wrong.
+[A] Answers picked from several candidates: drafts of one model err together. With the probability `CORRELATION` a
+turn's candidates are all right or all wrong; otherwise each is right independently. Wrong candidates agree with each
+other, the worst case: if most are wrong, the pick is wrong.
 
-[A] Of answers that one model drafts and another verifies: the verifier finds a wrong draft, and mends it, as often as
-it would have been right itself; it objects to no right one; the two err independently. A draft that no verdict reached
-in time is right as often as its model is.
+[A] Answers that one model drafts and another verifies: the verifier finds and corrects a wrong draft as often as it
+would be right itself, it objects to no right draft, and the two err independently. A draft without a verdict in time
+is right as often as its model is.
 """
 
 from math import comb
@@ -31,8 +31,8 @@ def majority_right(share: float, voters: int, *, correlation: float = CORRELATIO
 
     Args:
         share: that of one candidate alone, 0 to 1.
-        voters: how many candidates vote.
-        correlation: the probability that all are right or wrong alike.
+        voters: the number of candidates.
+        correlation: the probability that all are right or all are wrong.
     """
     alone = sum(
         comb(voters, right) * share**right * (1 - share) ** (voters - right) * (0.5 if 2 * right == voters else 1.0)
@@ -44,7 +44,7 @@ def majority_right(share: float, voters: int, *, correlation: float = CORRELATIO
 def voters(vote: Vote) -> int:
     """How many candidates decided a vote.
 
-    A pick is made as soon as most agree; the others could not have changed it.
+    A pick is made as soon as most candidates agree, because the others cannot change it.
     """
     return vote.candidates if 2 * vote.there > vote.candidates else max(1, vote.there)
 

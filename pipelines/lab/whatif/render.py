@@ -11,7 +11,7 @@ from pipelines.lab.whatif.row import Row
 
 INDENT = 2
 LONG_NAME = 13
-"""Characters of a tier's name; one that has more stands above its figures."""
+"""The most characters of a tier's name; a longer name stands above its figures."""
 Line = tuple[str, list[str]]
 """A row's name and its figures."""
 
@@ -144,7 +144,7 @@ def _notes(finding: Finding) -> Iterator[str]:
             "with requests that take as long as those that were heard; what differs is what the clock leaves out. "
             "--fast: many turns like these, with requests drawn as usual.",
         )
-    yield _line("$", "all requests: those that lost, were repeated or were made ahead of the turn's end, too.")
+    yield _line("$", "all requests, including lost, repeated and speculative ones.")
     yield _line(
         "right",
         f"answers that are right, weighted by who spoke; all {finding.chain}: p^{finding.chain}. s to correct: "

@@ -1,14 +1,14 @@
-"""The figures of a policy over its tiers, from records of turns: the same for turns that were heard and virtual ones.
+"""The figures of a policy over its tiers, from the records of real or virtual turns.
 
 * In time: answer text was ready for synthesis by the turn's deadline, from the tier asked first (within) or from
   another one (rescued).
-* Quality: the share of right answers, each tier's weighted by how many answers it spoke; None unless all of them were
-  measured by one measure. For answers that were picked from candidates, or verified, see
+* Quality: the share of right answers, each tier's weighted by the number of answers it spoke; None unless all tiers
+  have figures of the same measure. For answers that were picked from candidates, or verified, see
   `pipelines.lab.whatif.quality`.
 * Chain: p^n, how often n turns in a row are all right; p is the quality times the share of turns that are answered.
 * Seconds to a correct answer: latency / p + (1/p - 1) * speech. A wrong answer makes the caller say it again, so the
   number of attempts is geometric with the mean 1/p; each costs the mean turn latency, and each but the first the mean
-  length of the caller's speech. The time for which a wrong answer is listened to is not counted.
+  length of the caller's speech. The time of listening to a wrong answer is not counted.
 """
 
 import math
@@ -26,7 +26,7 @@ from pipelines.lab.whatif.contestants import Cell, Contestant
 from pipelines.lab.whatif.quality import majority_right, verified_right, voters
 
 MOST_LATE = 1e9
-"""Stands for the latency of a turn without an answer, which is later than any limit."""
+"""The latency of a turn without an answer, which is later than any limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class HeldTurns:
     latencies: Sequence[float | None]
     """Seconds from the end of speech to the answer, of each turn that counts; None: it got none."""
     sounds: Sequence[float | None]
-    """The same to the first sound, which may be that of a phrase or an opening."""
+    """The same to the first sound, including phrases and openings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Row:
     in_time: float | None
     """The share of turns that are within or rescued."""
     sound_p50_ms: float | None
-    """From the end of speech to the first sound, be it a phrase, an opening or the answer."""
+    """From the end of speech to the first sound: a phrase, an opening or the answer."""
     turn_p50_ms: float | None
     """From the end of speech to the first sound of the answer itself."""
     turn_p95_ms: float | None
@@ -73,9 +73,9 @@ class Row:
     calm_in_time: float | None = None
     """`in_time` if no request stalled; None when that was not asked."""
     fast_p50_ms: float | None = None
-    """Of turns that were heard: the median that the virtual clock gives for such turns, many times over."""
+    """For real turns: the median on the virtual clock, over many such turns."""
     same_luck_p50_ms: float | None = None
-    """The same, once each, with requests that take as long as those that were heard."""
+    """The same over these turns, with requests that take as long as the real ones."""
 
     @property
     def name(self) -> str:
@@ -165,13 +165,13 @@ def _voters(turns: Sequence[TurnRecord]) -> Counter[int]:
 
 
 def _verified(turns: Sequence[TurnRecord]) -> int:
-    """How many answers were verified before they were spoken on."""
+    """The number of verified answers."""
     answers = [answer for turn in server_turns(turns) for answer in turn.responses if answer.is_committed]
     return sum(answer.verification is not None and answer.verification.outcome == "verified" for answer in answers)
 
 
 def _quality(tiers: Mapping[str, Contestant], spoken: Counter[str], votes: Counter[int], verified: int) -> float | None:
-    """The share of right answers; those that were picked from candidates are the tier's that answers soonest."""
+    """The share of right answers; answers picked from candidates count for the tier that answers first."""
     known = {role: tiers[role].quality for role, answers in spoken.items() if answers and role in tiers}
     found = [quality for quality in known.values() if quality is not None]
     if not found or len(found) < len(known) or len({quality.measure for quality in found}) > 1:
@@ -189,7 +189,7 @@ def _quality(tiers: Mapping[str, Contestant], spoken: Counter[str], votes: Count
 
 
 def _usd(tiers: Mapping[str, Contestant], turns: Sequence[TurnRecord]) -> float | None:
-    """What 100 turns cost, in US dollars: all requests, also those that nobody heard; None when that is unknown."""
+    """The cost of 100 turns, in US dollars, over all requests, heard or not; None if unknown."""
     total = 0.0
     for turn in server_turns(turns):
         for attempt in turn.attempts:

@@ -1,4 +1,4 @@
-"""The turns that are held when neither recordings nor a run are named: measured once, kept beside this module.
+"""The default turns, used when neither recordings nor a run are named: measured once, kept beside this module.
 
 `python -m pipelines.lab.whatif.typical_turns "who speaks" RUN…` writes the turns of these runs into the file.
 """
@@ -27,7 +27,7 @@ class TypicalTurns:
     """Turns that were measured."""
 
     source: str
-    """Where they come from, in a clause."""
+    """Their source, in a clause."""
     turns: tuple[CallerTurn, ...]
 
 
@@ -40,8 +40,8 @@ def usual() -> TypicalTurns:
 def with_words(turns: Sequence[CallerTurn], fixtures: Sequence[Fixture], *, seed: int) -> tuple[CallerTurn, ...]:
     """Turns with the words of recordings, and the simulator's answers to them.
 
-    What is not known without playing the recordings (when the turn is taken for over, when the answer is asked for) is
-    drawn from `turns`.
+    The instants that are unknown without playing the recordings (the commit, the request for the answer) are drawn from
+    `turns`.
     """
     chance, script, made = random.Random(f"{seed}:words"), ConversationScript(), list[CallerTurn]()
     for fixture in fixtures:

@@ -1,4 +1,4 @@
-"""One answer on a virtual clock: the live `Answer`, over tiers that stream what the simulator's timetables say.
+"""One answer on a virtual clock: the live `Answer`, over tiers that stream by the simulator's timetables.
 
 The clock of the event loop jumps to the next timer instead of waiting for it.
 """
@@ -26,7 +26,7 @@ from voice.llm.answer.llm_request import LLMRequest
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose time passes only as its timers say."""
+    """An event loop whose time jumps from timer to timer."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -38,7 +38,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class _Jumping(selectors.SelectSelector):
-    """Waits for nothing; its loop is not told of any socket or thread."""
+    """Waits for nothing; its loop watches no socket or thread."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _Jumping(selectors.SelectSelector):
 
     def select(self, timeout: float | None = None) -> list[Any]:
         if timeout is None:
-            raise RuntimeError("an answer on the virtual clock waits for what never comes")
+            raise RuntimeError("an answer on the virtual clock waits for an event that never comes")
         self._loop.now += max(0.0, timeout)
         return []
 
@@ -57,7 +57,7 @@ class Clause:
 
     text: str
     until: int
-    """How many tokens of the answer must have arrived before it is known to be whole."""
+    """The number of tokens of the answer after which it is known to be complete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +75,13 @@ class Wording:
         return self.clauses[0].until
 
     def after(self, heard: int) -> "Wording":
-        """What is left after the first `heard` clauses, as a request that continues them says it."""
+        """The rest after the first `heard` clauses, as the answer to a request that continues them."""
         return wording(" ".join(clause.text for clause in self.clauses[heard:]), begun=True)
 
 
 @lru_cache(maxsize=4096)
 def wording(text: str, *, begun: bool = False) -> Wording:
-    """The wording of a text; `begun` says that it continues an answer, so that it has no first clause."""
+    """The wording of a text; `begun` if it continues an answer, so that it has no first clause."""
     splitter, clauses = ClauseSplitter(begun=begun), list[Clause]()
     arrived = tokens(text)
     for count, token in enumerate(arrived, 1):
@@ -92,10 +92,10 @@ def wording(text: str, *, begun: bool = False) -> Wording:
 
 
 class Stream:
-    """What a simulated server sends to one request.
+    """A simulated server's stream for one request.
 
     Args:
-        wording: what it answers.
+        wording: the answer.
         timetable: the simulator's actions, with times after the request.
         prompt_tokens: tokens of its prompt.
     """
@@ -103,7 +103,7 @@ class Stream:
     def __init__(self, wording: Wording, timetable: Iterator[Action], *, prompt_tokens: int) -> None:
         self._wording, self._timetable, self._prompt_tokens = wording, timetable, prompt_tokens
         self._sent: list[tuple[float, int]] = []
-        """Instants, each with the number of tokens that had been sent by then."""
+        """Instants, each with the number of tokens sent by then."""
 
     async def send(self, request: LLMRequest, changed: Callable[[], None]) -> None:
         """Stream into a request. Text waits for the end of its clause, before which it changes nothing."""
@@ -129,7 +129,7 @@ class Stream:
                     changed()
                     return
                 case _:
-                    # A server that hangs, or sends only signs of life, brings nothing any more.
+                    # A server that hangs, or sends only signs of life, sends no more text.
                     return
         await asyncio.sleep(at - clock())
         request.add(text, clock())
@@ -147,11 +147,11 @@ class Stream:
 
 
 class SimulatedTier:
-    """Stands for a `voice.llm.tiers.tier.Tier`, whose place it takes in an answer.
+    """Replaces a `voice.llm.tiers.tier.Tier` in an answer.
 
     Args:
-        stream: what is sent to a request.
-        streams: each request's stream is appended.
+        stream: makes the stream of a request.
+        streams: the list to which each request's stream is appended.
     """
 
     usable = True
@@ -169,7 +169,7 @@ class SimulatedTier:
 
 
 class SilentSpeaker:
-    """Takes an answer that nobody hears, and notes when its first clause came; a `voice.llm.answer.speaker.Speaker`."""
+    """A `voice.llm.answer.speaker.Speaker` without audio; it records when the first clause came."""
 
     def __init__(self, phrases: HoldPhrases, clock: Callable[[], float]) -> None:
         self._phrases, self._clock = phrases, clock
@@ -207,23 +207,23 @@ class SilentSpeaker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """When an answer is asked for and what ends its wait; instants on the virtual clock, seconds."""
+    """The instants of an answer's request and deadlines, on the virtual clock, seconds."""
 
     asked: float
     commit: float
     deadline: Deadline
-    """The deadline from the commit on."""
+    """The deadline that holds from the commit on."""
     dropped: float | None = None
     """When a speculative answer is discarded, before any commit; None for one that is used."""
     hinted: float | None = None
     """When `ahead` becomes known."""
     ahead: Deadline | None = None
-    """The deadline that holds until the commit; None when nothing is known of it."""
+    """The deadline that holds until the commit; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VirtualAnswer:
-    """What became of an answer."""
+    """The outcome of an answer."""
 
     record: AnswerRecord
     requests: tuple[RequestRecord, ...]
@@ -234,7 +234,7 @@ class VirtualAnswer:
 def run_answer(
     loop: VirtualLoop, answer: Answer, times: Times, *, speaker: SilentSpeaker, streams: list[Stream]
 ) -> VirtualAnswer:
-    """Let an answer be produced, from its first request until it is spoken, given up or discarded."""
+    """Produce an answer, from its first request until it is spoken, given up or discarded."""
     loop.now = times.asked
     loop.run_until_complete(_produce(answer, times))
     report = speaker.latest
@@ -264,5 +264,5 @@ async def _produce(answer: Answer, times: Times) -> None:
         await asyncio.sleep(times.commit - loop.time())
         answer.commit(times.commit, times.deadline)
     await running
-    # An answer that was there before the commit has not reported it.
+    # An answer that was complete before the commit has not reported it.
     await answer.report()

@@ -1,4 +1,4 @@
-"""Turns on a virtual clock: live answers, policies and statistics, over requests that the simulator times."""
+"""Turns on a virtual clock: live answers, policies and statistics, over requests with simulated times."""
 
 import asyncio
 import itertools
@@ -44,18 +44,18 @@ from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 FRAMING = 4
 """Tokens for the role and the marks around every message, as the simulator counts them."""
 APART = 60.0
-"""Seconds from turn to turn on the virtual clock, so that the same stalls meet a turn with every policy."""
+"""Seconds from turn to turn on the virtual clock, so that a turn meets the same stalls with every policy."""
 HANDOVER = 0.007
-"""Seconds from a whole clause to its hand-over to synthesis: the median of 14 clauses that were heard (5 to 12 ms)."""
+"""Seconds from a complete clause to its hand-over to synthesis: the median of 14 real clauses (5 to 12 ms)."""
 PHRASE_SECONDS_PER_CHARACTER = 0.067
-"""Of a filler phrase, as our voice says it: "Let me think." takes 0.87 s."""
+"""Seconds of a filler phrase in our voice: "Let me think." takes 0.87 s."""
 AGREED = wording("YES.")
 """A verifier's reply: its answers and the draft's are the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A turn of a call: what was said in it, and the call so far."""
+    """A turn of a call: its words, and the call so far."""
 
     caller: CallerTurn
     end: float
@@ -68,16 +68,16 @@ class _Turn:
 
 
 class VirtualCalls:
-    """One call after another with one server process, whose statistics of its tiers are kept.
+    """One call after another with one server process, which keeps its tiers' statistics.
 
     Args:
         cell: the tiers and the policy.
         chance: the seed, and whether requests stall.
         budget: the shares of a turn.
         synthesis: seconds from a clause to its first sample, as measured lately.
-        call_turns: how many turns a call has; the conversation begins anew after them.
-        policy: instead of the one that the cell names.
-        draws: the times of requests; drawn anew unless given.
+        call_turns: the number of turns in a call; after them a new conversation begins.
+        policy: a policy to use instead of the cell's.
+        draws: the times of requests; drawn unless given.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class VirtualCalls:
         self._said_before: str | None = None
 
     def hold(self, turns: Sequence[CallerTurn]) -> list[TurnRecord]:
-        """What becomes of each turn; instants on one virtual clock."""
+        """The record of each turn; instants on one virtual clock."""
         with _virtual_loop() as loop:
             return list(self._hold(turns, loop))
 
@@ -137,7 +137,7 @@ class VirtualCalls:
     def _answer(
         self, loop: VirtualLoop, turn: _Turn, *, asked: float, dropped: float | None
     ) -> tuple[VirtualAnswer, Plan]:
-        """Produce an answer that is asked for at this time after the caller's speech; also the plan for it."""
+        """Produce an answer requested at this time after the caller's speech; also returns its plan."""
         about = TurnInfo(text=turn.caller.question or None, asked=self._said_before, route=self._route)
         plan = self._policy.plan(self._book, about)
 
@@ -193,7 +193,7 @@ def _virtual_loop() -> Iterator[VirtualLoop]:
     try:
         yield loop
     finally:
-        # What is left was cancelled lately, or interrupted.
+        # The remaining tasks were just cancelled or interrupted.
         for task in asyncio.all_tasks(loop):
             task.cancel()
         loop.run_until_complete(asyncio.sleep(0))
@@ -202,7 +202,7 @@ def _virtual_loop() -> Iterator[VirtualLoop]:
 
 
 def _marks(turn: CallerTurn, end: float, answer: VirtualAnswer) -> Marks:
-    """The instants by which a turn is measured."""
+    """The marks of a turn."""
     commit = end + turn.commit
     marks = Marks({Mark.SPEECH_END: end, Mark.TURN_COMMIT: commit, Mark.LLM_REQUEST: end + turn.asked})
     if answer.handed is None:

@@ -220,7 +220,7 @@ def test_what_is_no_benchmark_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="is not a benchmark"):
         Benchmark.load(tmp_path)
     (tmp_path / INDEX).write_text(json.dumps({"schema": SCHEMA}))
-    with pytest.raises(RunError, match="is not what a benchmark writes"):
+    with pytest.raises(RunError, match="is not a benchmark's index"):
         Benchmark.load(tmp_path)
     (tmp_path / INDEX).write_text('{"schema": 1}')
     with pytest.raises(RunError, match="was written by another version of latency bench"):

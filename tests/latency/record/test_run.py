@@ -239,7 +239,7 @@ def edit(**values: Any) -> Callable[[Path], object]:
             2,
         ),
         (broken(edit(schema=None)), "has no schema number", 2),
-        (broken(edit(sessions=[{}])), "is not what a run writes", 2),
+        (broken(edit(sessions=[{}])), "is not a file of a run", 2),
         (broken(edit(command="voice replay")), "command is 'voice replay'", 2),
         (
             broken(edit(sessions=[{**SESSION, "pacing": {"frames": "many", "late_over_20ms": 0}}])),

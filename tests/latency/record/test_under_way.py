@@ -58,5 +58,5 @@ def test_a_run_that_is_taken_back_leaves_nothing(tmp_path: Path) -> None:
 def test_a_damaged_file_is_refused_with_one_sentence(tmp_path: Path, content: str) -> None:
     writer = writing(tmp_path)
     (writer.folder / UNDER_WAY).write_text(content)
-    with pytest.raises(RunError, match=r"under_way\.json is not what a run writes: .*; take it away, or replay again"):
+    with pytest.raises(RunError, match=r"under_way\.json is not a file of a run: .*; delete it, or replay again"):
         Run.load(writer.folder)

@@ -79,7 +79,7 @@ def test_a_phrase_that_bridges_sets_the_answer_apart(report: Report) -> None:
         line for line in lines(replace(report, llm=replace(report.llm, phrases={"hold": 1}))) if "phrases" in line
     ]
     assert last.startswith("First answer  p50 never")
-    assert last.endswith("1 of 2 within 800 ms, 0 within 400 ms (phrases are no answer)")
+    assert last.endswith("1 of 2 within 800 ms, 0 within 400 ms (without phrases)")
 
 
 def test_bars_are_split_at_800_ms_and_the_edge_belongs_to_the_left() -> None:

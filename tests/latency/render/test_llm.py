@@ -52,7 +52,7 @@ def test_the_block_shows_how_the_budget_was_kept(llm: Llm) -> None:
         "within or rescued 50 % of 4 judged turns",
         "  overshoot  p50 160, max 820 ms after the deadline, of 4 turns with text; textless 0 (no answer text at all)"
         "; bridged answers p50 820, max 820 ms",
-        "  deadlines  2 set by the LLM budget, 1 set by what was left of the turn's budget, "
+        "  deadlines  2 set by the LLM budget, 1 set by the rest of the turn's budget, "
         "1 set by the earliest possible answer; stage that had overspent: endpointing 1",
         "  policy     fallback 3, single 1: large first 3, the only tier 1",
         "  phrases    hold 1, said while the answer was late; they count as no answer",

@@ -216,7 +216,7 @@ def test_a_run_under_a_budget_shows_the_tiers_and_three_latencies(
     text = drawn(build(load(make_run(turns, talk.samples))))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     for part in (
-        "First answer p50 600 p95 1680 max 1800 ms; 2 of 3 within 800 ms, 0 within 400 ms (phrases are no answer)",
+        "First answer p50 600 p95 1680 max 1800 ms; 2 of 3 within 800 ms, 0 within 400 ms (without phrases)",
         "turn 3 600 600 600 600 0 3",
         "answer 3 600 1560 1680 1800 0 2",
         "whole answer 3 2000 2800 2900 3000 0 0",

@@ -81,7 +81,7 @@ def without_rows(text: str) -> str:
         (lambda text: "\udc80", "cannot be read"),
         (lambda text: "[]", "cannot be read"),
         (lambda text: text.replace('"auto"', '"short"'), "cannot be read"),
-        (without_rows, "is not whole"),
+        (without_rows, "is incomplete"),
         (lambda text: text.replace('"chosen"', '"other"'), "cannot be read"),
         (lambda text: text.replace('"int8"', '"int4"'), "was made with other compute_type"),
     ],
@@ -118,5 +118,5 @@ def test_a_folder_that_cannot_be_written_is_named_and_is_no_failure(tmp_path: Pa
     said: list[str] = []
     save(calibration, tmp_path / "file" / "cache", say=said.append)
     (line,) = said
-    assert "cannot be kept" in line
+    assert "cannot be written" in line
     assert line.endswith("so nothing will use it.")

@@ -186,7 +186,7 @@ async def test_an_observer_that_fails_is_told_of_what_follows_and_silences_no_ot
     assert sent.count("bot-stopped-speaking") == 1
     (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert said == (
-        r"Failing missed what it cannot take (ValueError: [key hidden] is odd\x1b[2J); others like it are only counted"
+        r"Failing failed on an event (ValueError: [key hidden] is odd\x1b[2J); further events like it are only counted"
     )
 
 

@@ -76,7 +76,7 @@ def test_a_pipeline_that_needs_nothing_is_fine(name: str, capsys: pytest.Capture
     ("service", "state"),
     [
         ("collections.OrderedDict", "FAILED service: collections.OrderedDict is not a component of pipecat: its class"),
-        ("os.path.join", "ok pipecat:join, a function; what it makes is checked when the server starts"),
+        ("os.path.join", "ok pipecat:join, a function; its result is checked when the server starts"),
         ("pipecat.processors.filters.identity_filter.IdentityFilter", "ok pipecat:IdentityFilter"),
     ],
 )

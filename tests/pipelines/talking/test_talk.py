@@ -244,7 +244,7 @@ async def test_a_key_marks_a_bad_turn_and_takes_the_mark_back(talking) -> None:
     async with talking("large", "fast") as talk:
         await talk.terminal.until("m mute · i interrupt · x mark a bad turn")
         talk.terminal.type("x")
-        await talk.terminal.until("bad  there is no turn yet that could be marked")
+        await talk.terminal.until("bad  there is no turn to mark yet")
         await talk.server.send("server-message", {"type": "turn", "turn": 0, "marks": {}, "heard": "what time is it"})
         await talk.server.report(1, "large", "single", "the only tier")
         await talk.terminal.until("llm  large answered")

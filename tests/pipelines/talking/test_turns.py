@@ -6,7 +6,7 @@ from pipelines.talking.turns import BadTurns
 
 def test_the_latest_turn_with_words_is_marked_and_a_second_press_takes_it_back() -> None:
     bad = BadTurns()
-    assert bad.press(1.0) == "there is no turn yet that could be marked"
+    assert bad.press(1.0) == "there is no turn to mark yet"
     bad.reported(ServerTurn(turn=0, heard="what time is it"))
     bad.reported(ServerTurn(turn=1, heard="and the day"))
     bad.reported(ServerTurn(turn=2, heard=""))

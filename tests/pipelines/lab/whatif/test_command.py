@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]
         (
             ["--run", ".", "samples/tour"],
             2,
-            "latency: --run already says which turns to hold; leave the recordings out.",
+            "latency: --run already gives the turns; leave the recordings out.",
         ),
         (["no-such-folder"], 2, "latency: no-such-folder: there is no such file or folder."),
     ],

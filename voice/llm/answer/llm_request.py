@@ -30,9 +30,10 @@ log = logging.getLogger(__name__)
 class ToolRules:
     """Which tools a request may call, and how.
 
-    Parameters: context: the conversation to answer, with the tools that the model may call. forbidden: names of the
-        tools among them that its tier may not call. objection: describes the error in a call, or None; a wrong call is
-        left to another tier.
+    Parameters:
+        context: the conversation to answer, with the tools that the model may call.
+        forbidden: names of the tools among them that its tier may not call.
+        objection: describes the error in a call, or None; a wrong call is left to another tier.
     """
 
     context: LLMContext | None = None

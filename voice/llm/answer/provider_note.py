@@ -38,12 +38,16 @@ class RemainingRequests:
 class ProviderNote:
     """What is known of a request so far; None for unknown.
 
-    Parameters: speed: the requested speed; None for the provider's default. served: the speed that the provider
-        reports, and bills. slowed: why the requested speed differs from the tier's settings; one clause. finish: the
-        provider's word for the end of the answer, such as "stop" or "length". queued: seconds in the provider's queue
-        before the prompt was read, by its own report. simulated: whether the provider reports a simulated answer.
-        is_estimate: whether the reported usage is partly an estimate. rest: a pause for the tier from now on. room: the
-        number of further requests within its limits.
+    Parameters:
+        speed: the requested speed; None for the provider's default.
+        served: the speed that the provider reports, and bills.
+        slowed: why the requested speed differs from the tier's settings; one clause.
+        finish: the provider's word for the end of the answer, such as "stop" or "length".
+        queued: seconds in the provider's queue before the prompt was read, by its own report.
+        simulated: whether the provider reports a simulated answer.
+        is_estimate: whether the reported usage is partly an estimate.
+        rest: a pause for the tier from now on.
+        room: the number of further requests within its limits.
     """
 
     speed: str | None = None

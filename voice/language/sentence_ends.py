@@ -17,7 +17,7 @@ _Kind = Literal["leading", "name", "trailing"]
 
 @cache
 def _kinds(language: Language) -> Mapping[str, _Kind]:
-    """The last word of each abbreviation that ends in a dot, in every form in which it is written."""
+    """The last word of each abbreviation that ends in a dot, in all its written forms."""
     abbreviations = ABBREVIATIONS[language]
     tables: dict[_Kind, Mapping[str, str]] = {
         "leading": abbreviations.leading,

@@ -46,7 +46,7 @@ CONTROLS = Rate(10.0, 50)
 RTVI = Rate(20.0, 200)
 """RTVI messages."""
 READ = Rate(1000.0, 64)
-"""Messages taken from one client's socket; beyond that it is not read, and no other client waits."""
+"""Messages taken from one client's socket; beyond this rate it is not read, so no other client waits."""
 RTVI_READ = Rate(50.0, 10)
 """Messages without audio: each passes through the whole pipeline."""
 READ_BYTES = 16 << 10

@@ -53,7 +53,7 @@ class EndsAtGoodbye(FrameProcessor):
     Args:
         context: the call's conversation.
         grace: seconds between the end of the agent's farewell and that of the call.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
     """
 
     def __init__(self, context: LLMContext, *, grace: float = GRACE, language: TurnWords = ENGLISH) -> None:

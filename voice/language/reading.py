@@ -40,11 +40,11 @@ class Rule:
     """A rule for text that is spoken in other words.
 
     Args:
-        pattern: what is written, from the beginning of a word on.
-        say: what is said for it: a function of the match, a table by what is written, or a text with groups of the
-            pattern, each in one of the forms of the language ("{low} to {high:year}"); "{stop}" is a full stop if the
-            dot at the end also ends the sentence.
-        inside: it may also begin inside a word.
+        pattern: the written text, from the beginning of a word.
+        say: its spoken form: a function of the match, a table by written text, or a text with groups of the pattern,
+            each in one of the forms of the language ("{low} to {high:year}"); "{stop}" is a full stop if the dot at the
+            end also ends the sentence.
+        inside: whether it may begin inside a word.
         ignore_case: letters may be capitals or not.
     """
 

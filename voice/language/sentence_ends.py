@@ -40,7 +40,7 @@ def dot_ends(before: str, after: str, *, language: Language = "en") -> bool | No
 
     Args:
         before: the end of the text up to the dot, which is its last character.
-        after: what follows, from the white space on; empty if more is to come.
+        after: the text after it, from the white space on; empty if more is to come.
         language: that of the text.
     """
     known = ABBREVIATIONS[language]

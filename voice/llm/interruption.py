@@ -18,7 +18,7 @@ def mark_interruptions(assistant: LLMAssistantAggregator, context: LLMContext) -
     """Mark each interrupted answer in a call's conversation; an answer of which nothing was heard is dropped.
 
     Args:
-        assistant: writes what was heard of the answers to `context`.
+        assistant: writes the heard part of the answers to `context`.
         context: the call's conversation.
     """
 

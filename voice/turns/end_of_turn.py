@@ -72,7 +72,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         reads: how finished words read (see `Evidence.read`); None without a model of the language.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
         lagging: whether the event loop has lagged lately; no speculative answer starts then.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
     """
 
     def __init__(

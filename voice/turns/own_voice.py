@@ -77,7 +77,7 @@ class SpokenWords:
     """The agent's latest words, and their times.
 
     Args:
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
     """
 
     def __init__(self, language: TurnWords = ENGLISH) -> None:
@@ -96,7 +96,7 @@ class SpokenWords:
         """The share of the letters of `heard`, 0 to 1, that match words played in this order at that time.
 
         Args:
-            heard: what the recogniser made of a stretch of speech.
+            heard: the transcript of a stretch of speech.
             since: when that speech began.
             until: when it ended, or now.
         """
@@ -195,7 +195,7 @@ class Hearing:
         """Whether words of the latest speech are the agent's own.
 
         Args:
-            words: what the recogniser made of the speech so far.
+            words: the transcript of the speech so far.
             now: when it did.
             final: whether no others follow.
         """
@@ -242,7 +242,7 @@ class OwnVoiceGate(FrameProcessor):
 
     Args:
         spoken: what the agent has spoken.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
         clock: seconds, monotonic.
     """
 

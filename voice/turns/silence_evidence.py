@@ -25,7 +25,7 @@ def symbols_at_end(text: str, language: TurnWords = ENGLISH) -> int:
 
     Args:
         text: the words.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
     words = _WORD.findall(language.as_in.sub(r"\1", text.lower()))
     count = 0
@@ -44,7 +44,7 @@ class SilenceEvidence:
         smart_turn: the call's end-of-turn detector.
         reads: how finished words read (see `Evidence.read`); None without a model of the language.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
     """
 
     def __init__(

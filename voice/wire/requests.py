@@ -58,7 +58,7 @@ class SwapRequest(_Data):
     """"fast" or "standard"."""
 
     def to_json(self) -> dict[str, str]:
-        """What it names."""
+        """The fields that it sets."""
         return {key: name for key, name in to_builtins(self).items() if name is not None}
 
     @classmethod

@@ -258,7 +258,7 @@ def most_tokens(seconds: float) -> int:
 
 
 def prompt_text(prompt: Sequence[int], tokenizer: Any) -> list[int]:
-    """The tokens at the end of a prompt, with which the text must begin."""
+    """The tokens at the end of a prompt that must begin the text."""
     special = max((index for index, token in enumerate(prompt) if token >= tokenizer.eot), default=-1)
     return list(prompt[special + 1 :])
 

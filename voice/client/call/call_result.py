@@ -1,4 +1,4 @@
-"""What remains of a call: the recording, the true speech in it, and what the server reported."""
+"""The result of a call: the recording, the true speech in it, and the server's reports."""
 
 import math
 from dataclasses import dataclass

@@ -116,7 +116,7 @@ class PacedLine:
     Deadlines are absolute, so that a late frame does not delay the next ones.
 
     Args:
-        source: what the user says and when.
+        source: the user's audio and its timing.
         tap: called with every block the loudspeaker plays (samples, hertz), for listening in.
         user_tap: called with every frame of the source.
         clock: seconds, monotonic.

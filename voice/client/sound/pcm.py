@@ -30,7 +30,7 @@ class StreamResampler:
     """Converts a stream of int16 samples to another rate, chunk by chunk, without clicks at the joints.
 
     Args:
-        from_rate: Hertz of what is pushed.
+        from_rate: Hertz of the input.
         to_rate: Hertz of the result; if it equals `from_rate`, samples pass through.
         quality: soxr's name; LQ holds back 20 ms of speech until more arrives, HQ 40 ms.
     """

@@ -138,7 +138,7 @@ def choose(devices: Sequence[SoundDevice], wanted: Device, kind: Literal["microp
     Args:
         devices: those of this machine.
         wanted: its number, or a part of its name in any case; a full match takes precedence.
-        kind: what it is to be used as.
+        kind: its intended use.
 
     Raises:
         ConfigurationError: no device, or more than one, matches.
@@ -283,7 +283,7 @@ class CardRateStream:
 
     Args:
         stream: that of the card itself.
-        exchange: what it calls back.
+        exchange: the converter that it calls back.
     """
 
     def __init__(self, stream: SoundStream, exchange: CardRate) -> None:

@@ -52,8 +52,8 @@ class AnswerState:
         turn: what is known of the turn.
         follows_tool: whether it uses a tool's result.
         judged: the tier that the policy demotes when it is late; judged only if it is asked first.
-        cap: the spending cap that was reached before it, for the record.
-        forgotten: how many turns the context no longer contains, for the record.
+        cap: the spending cap reached before it, for the record.
+        forgotten: how many turns have been dropped from the context, for the record.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ def check_phrase(phrase: str, language: Language = "en") -> str:
     """The phrase, stripped, if it claims nothing.
 
     Raises:
-        ConfigurationError: it is empty, too long, or says what only an answer may say.
+        ConfigurationError: it is empty, too long, or has words that only an answer may use.
     """
     text = phrase.strip()
     if not text:

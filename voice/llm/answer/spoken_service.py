@@ -34,8 +34,8 @@ class PartRules:
     """When and how the caller is asked whether to go on.
 
     Parameters:
-        seconds: how long an answer may be without a question.
-        question: what is asked then.
+        seconds: the longest answer without a question.
+        question: the question.
         words: those of the spoken language.
     """
 

@@ -37,8 +37,8 @@ def make_policy(
 
     Args:
         name: one of `POLICIES`.
-        large: the name of the tier that answers best; None when there is none.
-        fast: the name of the tier that answers soonest; None when there is none.
+        large: the name of the tier with the best answers; None without one.
+        fast: the name of the fastest tier; None without one.
         tiers: all tiers, with or without a role; errors suggest tiers from this list.
         bridge: whether phrases are said while no answer is ready.
         best_of: the number of candidates from the fast tier, or from a lone one; None for one, or for

@@ -28,9 +28,9 @@ class CarefulWords:
     """The patterns of `careful.toml`, compiled.
 
     Parameters:
-        domains: subjects in which every word counts; what may hurt somebody comes first.
-        tasks: tasks in which a mistake is not noticed; for words that are no small command.
-        harmless: sayings whose words would sound serious.
+        domains: subjects in which every word counts, those that may hurt somebody first.
+        tasks: tasks in which a mistake goes unnoticed; not applied to small commands.
+        harmless: harmless sayings with serious words.
     """
 
     domains: tuple[Pattern, ...]

@@ -20,7 +20,7 @@ class Spending:
     """The spending of one call.
 
     Args:
-        caps: what may be spent.
+        caps: the spending limits.
         cheapest: the tier that answers when a cap is reached.
         is_cheaper: whether the policy would otherwise also ask more expensive tiers.
         day: the day's spending; None without a cap on it.

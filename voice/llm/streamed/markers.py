@@ -84,11 +84,11 @@ class Marker:
     """A marker in a text.
 
     Parameters:
-        kind: what it is; "nothing" for one that is only left out.
-        name: which one, without what says that it begins or ends something: the end of a region has the same.
-        closes: whether it is the end of something.
+        kind: its kind; "nothing" for one that is only left out.
+        name: its name without prefixes for beginning or end, so that both ends of a region share it.
+        closes: whether it ends a region.
         end: the index just after it.
-        is_token: whether it is a token of a chat template, which nobody writes as text.
+        is_token: whether it is a token of a chat template, which is never text.
     """
 
     kind: Kind

@@ -20,7 +20,7 @@ class Swap:
     """Carries out requests for another policy or tier in one call.
 
     Args:
-        service: what answers in the call.
+        service: the service that answers in the call.
         tiers: the names of its tiers.
         large: the tier in the policies' large role; None without one.
         fast: the tier in their fast role; None without one.

@@ -78,7 +78,7 @@ def slow(*, limit: float = LIMIT, cancellable: bool = False, saying: str | None 
 
 
 def traits_of(tool: Tool) -> Traits:
-    """What a tool says of itself."""
+    """A tool's declared behaviour."""
     traits: Traits = getattr(tool, _TRAITS, Traits())
     return traits
 
@@ -221,7 +221,7 @@ async def run(tool: Callable[[], Any], traits: Traits, kept: Callable[["asyncio.
 
     Args:
         tool: the tool with its arguments.
-        traits: what it says of itself.
+        traits: its declared behaviour.
         kept: called with the task of a tool that ran on after an interruption, when it ends.
 
     Raises:

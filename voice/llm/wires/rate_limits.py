@@ -36,8 +36,8 @@ class Limit:
 
     Parameters:
         pool: whose limit it is, such as `FAST_POOL`.
-        of: what it limits: requests, tokens, input-tokens or output-tokens.
-        remaining: how many of these are left.
+        of: the limited quantity: requests, tokens, input-tokens or output-tokens.
+        remaining: how many are left.
         resets_in: seconds until it is fully restored; None if the provider does not say.
     """
 

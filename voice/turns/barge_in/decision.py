@@ -79,7 +79,7 @@ class BargeInDecision:
 
     Args:
         rules: when speech stops an answer.
-        meaning: the meaning of the words so far; also takes whether they are final.
+        meaning: returns the meaning of words, given whether they are final.
         is_far: whether the sound so far is too soft to be the caller's.
     """
 

@@ -82,8 +82,8 @@ def meaning_of(
         final: whether no others follow; otherwise the last word may still change.
         asked: the kind of answer that the agent's present sentence asks for; None if it asks nothing.
         whole_request: whether words are a whole request for the agent; None if it cannot tell.
-        is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
-        language: the words of the language that is spoken.
+        is_own: whether words are the agent's own, heard through the microphone; None without such a check.
+        language: the words of the spoken language.
     """
     words, (backchannel, stop) = words_of(text), _patterns(language)
     if not words:

@@ -116,10 +116,10 @@ class BargeInStart(BaseUserTurnStartStrategy):
         far: dB below the caller's usual level from which a voice is far off; 0 for no such limit.
         set_aside: called when speech turns out not to be a turn, so that others forget it.
         whole_request: whether words are a whole request for the agent; None if it cannot tell.
-        is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
+        is_own: whether words are the agent's own, heard through the microphone; None without such a check.
         awaits_answer: whether the caller awaits the first sound of an answer, which sounds without words only delay.
         hears_itself: whether the agent hears itself in this call; speech without words then never stops it.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
         clock: seconds, monotonic.
     """
 

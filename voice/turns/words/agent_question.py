@@ -28,7 +28,7 @@ def asked(text: str | None, language: TurnWords = ENGLISH) -> Asked | None:
 
     Args:
         text: the agent's last words.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
     # It may follow a clause ("29, 30, Shall I go on?"), and both together would read as one sentence.
     if (text or "").rstrip().endswith(PHRASES[language.code].go_on):

@@ -18,7 +18,7 @@ def is_laughter(text: str, language: TurnWords = ENGLISH) -> bool:
 
     Args:
         text: the words, in any recogniser's spelling.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
     said = _ASIDE.sub(" ", text)
     words = words_of(said)
@@ -37,7 +37,7 @@ def without_laughter(text: str, language: TurnWords = ENGLISH) -> str:
 
     Args:
         text: the words.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
     said = _ASIDE.sub(" ", text)
     words = said.split()

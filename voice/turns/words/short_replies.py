@@ -41,8 +41,8 @@ def means_go_on(text: str, language: TurnWords = ENGLISH) -> bool:
     """Whether `text` only says to go on: "yes", "okay, go on please", but not "yes, and when?" or "no".
 
     Args:
-        text: what the caller says after the question.
-        language: the words of the language that is spoken.
+        text: the caller's words after the question.
+        language: the words of the spoken language.
     """
     return _going_on(language).fullmatch(words_of(text)) is not None
 
@@ -53,7 +53,7 @@ def answering(text: str, asked: Asked | None, language: TurnWords = ENGLISH) -> 
     Args:
         text: the caller's words.
         asked: the kind of answer the agent asked for; None if it asked nothing.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
     """
     kind = lead_in(text, language)
     return "yes" if kind is None and asked == "yes_no" and means_go_on(text, language) else kind
@@ -63,8 +63,8 @@ def was_asked(heard: str, question: str) -> bool:
     """Whether the agent's last audible words were the question or its beginning.
 
     Args:
-        heard: what was heard of the agent.
-        question: what it asks, as a whole.
+        heard: the audible words of the agent.
+        question: the whole question.
     """
     words, asked = words_of(heard).split(), words_of(question).split()
     return any(words[-count:] == asked[:count] for count in range(1, len(asked) + 1))

@@ -121,7 +121,7 @@ class Engine:
             is_wanted: called at each token; generation stops when it returns False.
 
         Raises:
-            WithdrawnError: it is no longer wanted.
+            WithdrawnError: it was withdrawn.
             GenerationError: llama.cpp refused or broke.
         """
         sizes = [len(message.text) // CHARACTERS_PER_TOKEN + MESSAGE_TOKENS for message in messages]

@@ -1,4 +1,4 @@
-"""Where files are kept that can be made again."""
+"""The cache folder, for files that can be regenerated."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def user_cache() -> Path:
-    """The folder for files that can be made again: in $XDG_CACHE_HOME, ~/.cache or ~/Library/Caches."""
+    """The folder for files that can be regenerated: in $XDG_CACHE_HOME, ~/.cache or ~/Library/Caches."""
     if configured := os.environ.get("XDG_CACHE_HOME"):
         return Path(configured) / "turnaround"
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "turnaround"

@@ -3,7 +3,7 @@
 import numpy as np
 
 FADE = 0.03
-"""Seconds from silence to full loudness: short enough to be heard at once, long enough not to click."""
+"""Seconds from silence to full volume: short enough to be heard at once, long enough not to click."""
 
 
 class Ducking:
@@ -17,14 +17,14 @@ class Ducking:
         self._step = 1 / (FADE * sample_rate)
         self._gain = 1.0
         self.target = 1.0
-        """The gain that the audio should have, 0 to 1."""
+        """The target gain, 0 to 1."""
 
     def reset(self) -> None:
-        """Full loudness at once: another utterance begins."""
+        """Go to full volume at once: another utterance begins."""
         self._gain = self.target = 1.0
 
     def apply(self, audio: bytes) -> bytes:
-        """The next audio, 16-bit mono, as loud as it should be."""
+        """The next audio, 16-bit mono, with the gain applied."""
         if self._gain == self.target == 1.0 or not audio:
             return audio
         samples = np.frombuffer(audio, np.int16)

@@ -1,7 +1,7 @@
-"""What the process's environment holds for its connections: keys, and the proxies between this machine and a server.
+"""The settings for connections from the process's environment: keys and proxies.
 
-Each is checked once, where it is read, so that a value that no request could carry is one sentence and not an error of
-a library, which would quote it.
+Each is checked once, when it is read, so that an unusable value gives one sentence instead of a library's error, which
+would quote it.
 """
 
 import ipaddress
@@ -16,35 +16,35 @@ from voice.errors import ComponentError, ConfigurationError
 from voice.redaction import hide
 
 SCHEMES = ("http", "https", "socks5", "socks5h")
-"""Of the proxies that can be used."""
+"""URL schemes of supported proxies."""
 _BRACKETED = re.compile(r"\[(?P<address>[^\]]*)\](?P<length>/\d+)?(:(?P<port>\d+))?")
 
 
 def read_key(variable: str, environment: Mapping[str, str] = os.environ, *, spaces: bool = False) -> str | None:
-    """The key that a variable holds, without the white space around it; None if the variable is not set.
+    """The key in a variable, stripped of white space; None if the variable is not set.
 
     Args:
         variable: its name.
         environment: where it is looked up.
-        spaces: whether the key may have spaces in it, as a passphrase has.
+        spaces: whether the key may contain spaces, as a passphrase does.
 
     Raises:
-        ConfigurationError: it holds nothing, or what no header of a request can carry.
+        ConfigurationError: it is empty, or no request header can carry it.
     """
     value = environment.get(variable)
     return None if value is None else checked_key(value, f"the environment variable {variable}", spaces=spaces)
 
 
 def checked_key(value: str, where: str, *, spaces: bool = False) -> str:
-    """A key without the white space around it, which is hidden from now on.
+    """Strip a key of white space, and hide it from now on.
 
     Args:
         value: as it was read.
-        where: how the sentence below names its place.
+        where: the name of its place in error messages.
         spaces: see `read_key`.
 
     Raises:
-        ConfigurationError: it is empty, or no header of a request can carry it.
+        ConfigurationError: it is empty, or no request header can carry it.
     """
     key = value.strip()
     hide(key)
@@ -69,14 +69,14 @@ def is_loopback(host: str) -> bool:
 
 
 def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for a server, as http://host:port; None where it is reached directly.
+    """The environment's proxy for a server, as http://host:port; None for a direct connection.
 
-    That are HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, unless NO_PROXY names the server: by name, with its subdomains, by
-    address or by network (10.0.0.0/8, ::1/128), or as "*". A server on this machine is never behind a proxy. Entries of
-    NO_PROXY that name no host are ignored, as curl does.
+    It comes from HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, unless NO_PROXY matches the server: by name, with its
+    subdomains, by address or network (10.0.0.0/8, ::1/128), or by "*". A server on this machine is never behind a
+    proxy. Entries of NO_PROXY without a host are ignored, as in curl.
 
     Raises:
-        ConfigurationError: the value is no proxy's address.
+        ConfigurationError: the value is not a proxy's address.
         ComponentError: a package that SOCKS needs is missing.
     """
     parts = urlsplit(url)
@@ -114,7 +114,7 @@ def _checked_proxy(value: str, variable: str) -> str:
     except UnicodeError:
         raise ConfigurationError(f"{wrong}.") from None
     if parts.scheme.startswith("socks"):
-        # httpx needs the one, websockets the other.
+        # httpx needs the first, websockets the second.
         for module, package in (("socksio", "socksio"), ("python_socks", "python-socks[asyncio]")):
             if find_spec(module) is None:
                 raise ComponentError(
@@ -130,7 +130,7 @@ def _checked_proxy(value: str, variable: str) -> str:
 
 
 def _is_exempt(host: str, port: int, listed: str) -> bool:
-    """Whether NO_PROXY names a host."""
+    """Whether NO_PROXY matches a host."""
     return any(_names(entry.lower(), host.lower(), port) for entry in listed.replace(",", " ").split())
 
 

@@ -40,7 +40,7 @@ class ComponentError(VoiceError):
 
 
 class CallRefused(ComponentError):
-    """A server takes no more calls now, or not this one."""
+    """A server takes no more calls now, or refuses this one."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"{url} refused the call: {reason.rstrip('.')}.")
@@ -48,7 +48,7 @@ class CallRefused(ComponentError):
 
 
 class CallUnknown(ComponentError):
-    """A server has no such call to take up again."""
+    """A server has no such call to resume."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"{url} cannot go on with the call: {reason.rstrip('.')}.")
@@ -56,4 +56,4 @@ class CallUnknown(ComponentError):
 
 
 class WireError(ComponentError):
-    """The other end of a call sent something that is not this protocol; the sentence says what."""
+    """The other end of a call violated the protocol; the sentence says how."""

@@ -10,20 +10,20 @@ from latency.record.requests import AnswerRecord, PhraseKind, RequestRecord
 from latency.record.turn import EndedBy, HangRecord, OverlapRecord
 
 HOLD_PHRASE = "hold_phrase"
-"""The `text_type` of what TTS pushes for a `HoldPhraseFrame`; it tells them apart from an answer's clauses."""
+"""The `text_type` of TTS frames for a `HoldPhraseFrame`, which distinguishes them from an answer's clauses."""
 
 
 @dataclass
 class AnswerTextFrame(LLMTextFrame):
-    """Text of an answer, and the clauses that it completes: an answer is cut into clauses once, where it is chosen.
+    """Text of an answer, with the clauses that it completes: an answer is cut into clauses once, where it is chosen.
 
-    Our synthesis speaks the clauses and ignores the text, which is for pipecat's clients and for services that know
-    nothing of clauses. The clauses do not travel as pipecat's `AggregatedTextFrame`s, which its `TTSService` would
-    take: a TTS announces a clause by pushing that same frame, observers see a frame only when it is first pushed, and
-    that must be the announcement. Nor would pipecat's clients then see the text of the model.
+    Our synthesis speaks the clauses and ignores the text, which is for pipecat's clients and for services without
+    clauses. The clauses are not sent as pipecat's `AggregatedTextFrame`s: a TTS announces a clause by pushing that same
+    frame, and observers see a frame only at its first push, which must be the announcement. pipecat's clients would
+    also miss the model's text.
 
     Parameters:
-        clauses: as they are to be spoken, in order. Empty for text inside a clause or without words.
+        clauses: in order, in the form to be spoken. Empty for text inside a clause or without words.
     """
 
     clauses: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class LLMFailureFrame(AnswerTextFrame):
 
     Parameters:
         reason: what happened, in one sentence.
-        was_taken: whether the provider had taken the request, which it then bills.
+        was_taken: whether the provider had accepted, and so bills, the request.
     """
 
     reason: str = ""
@@ -44,11 +44,11 @@ class LLMFailureFrame(AnswerTextFrame):
 
 @dataclass
 class HoldPhraseFrame(TTSSpeakFrame):
-    """A filler phrase that is said because no answer is ready yet; only an opening is kept in the context.
+    """A filler phrase for the wait; only an opening is kept in the context.
 
     Parameters:
-        kind: "hold" when the budget is spent, "delay" when the answer takes unusually long, "opening" for the words
-            that the answer goes on from.
+        kind: "hold" when the budget is exceeded, "delay" when the answer takes unusually long, "opening" for words that
+            the answer continues.
     """
 
     append_to_context: bool = False
@@ -58,7 +58,7 @@ class HoldPhraseFrame(TTSSpeakFrame):
 
 @dataclass
 class ContextAnsweredFrame(SystemFrame):
-    """A conversation whose last turn is answered here, for a language model further down that answers other turns.
+    """A conversation whose last turn is answered here, for a downstream language model that answers other turns.
 
     Parameters:
         context: the conversation.
@@ -69,7 +69,7 @@ class ContextAnsweredFrame(SystemFrame):
 
 @dataclass
 class ToolCalledFrame(SystemFrame):
-    """A tool runs that no model called; pipecat's own frames would have the conversation answered again."""
+    """A tool runs that was not called by a model; pipecat's own frames would trigger another answer."""
 
 
 @dataclass
@@ -93,7 +93,7 @@ class EarlySynthesisFrame(SystemFrame):
 
 @dataclass
 class RequestsFrame(SystemFrame):
-    """What became of the requests for one answer so far; sent again whenever that changes.
+    """The state of the requests for one answer; sent again after each change.
 
     Instants are seconds on `time.monotonic`, None while unknown.
 
@@ -113,15 +113,15 @@ class TurnEndFrame(SystemFrame):
     """The user's turn is about to be committed.
 
     Parameters:
-        ended_by: what decided it; see `EndedBy`.
+        ended_by: the reason; see `EndedBy`.
         probability: Smart Turn's probability that the turn is complete; None when it gave none.
         inference: how long Smart Turn took, in seconds.
         finished: probability, by all evidence, that the turn is over; None without evidence.
-        silence: seconds of silence that the turn needed; None when silence did not decide.
+        silence: the required silence in seconds; None if silence did not end the turn.
         failed: one sentence when the turn failed.
-        speculated: how many speculative answers were started before the commit.
-        discarded: how many of those were discarded.
-        early: how many were started because the words seemed to end, before silence said so.
+        speculated: the number of speculative answers started before the commit.
+        discarded: the number of them that were discarded.
+        early: the number started because the words seemed finished, before any silence.
         confirmed: whether the last of them is this turn's answer.
     """
 
@@ -139,7 +139,7 @@ class TurnEndFrame(SystemFrame):
 
 @dataclass
 class TurnJoinsFrame(SystemFrame):
-    """The turn that has just begun continues the one before it, which was committed too early: they are one message.
+    """The new turn continues the previous one, which was committed too early: both are one message.
 
     Follows the interruption that stops the answer to the earlier turn.
 
@@ -152,12 +152,12 @@ class TurnJoinsFrame(SystemFrame):
 
 @dataclass
 class SilenceAskedFrame(SystemFrame):
-    """The client asks the agent to be silent, by a key or with a text that it sends; the interruption follows."""
+    """The client silences the agent, by a key or a text; an interruption follows."""
 
 
 @dataclass
 class OverlapFrame(SystemFrame):
-    """The caller makes a sound during the answer: what was decided on it so far.
+    """A sound of the caller during the answer, with the decision so far.
 
     Parameters:
         record: the sound and the decision.
@@ -170,10 +170,10 @@ class OverlapFrame(SystemFrame):
 
 @dataclass
 class OverlapEvidenceFrame(SystemFrame):
-    """What the sound that the caller makes during the answer is like so far; a text of it follows.
+    """The class of the caller's sound during the answer so far; its text follows.
 
     Parameters:
-        nats: by how much an interruption is likelier than a backchannel, by the sound alone.
+        nats: the log-likelihood ratio of interruption to backchannel, by the sound alone.
     """
 
     nats: float = 0.0
@@ -181,10 +181,10 @@ class OverlapEvidenceFrame(SystemFrame):
 
 @dataclass
 class VoiceFadedFrame(SystemFrame):
-    """The voice has become much softer, as between two words or at the end; the recogniser decodes the words so far.
+    """The voice has become much softer, as between words or at the end; the recogniser decodes the words so far.
 
     Parameters:
-        lasting: it has stayed soft since the frame before, for longer than between most words.
+        lasting: whether it has stayed soft since the previous frame, for longer than between most words.
     """
 
     lasting: bool = False
@@ -192,7 +192,7 @@ class VoiceFadedFrame(SystemFrame):
 
 @dataclass
 class EagerHintFrame(SystemFrame):
-    """The user has been silent for long enough to suppose, but not to say, that speech has ended.
+    """The user has been silent long enough that speech has probably ended.
 
     Parameters:
         silence: how long, in seconds.
@@ -208,7 +208,7 @@ class SpeechResumedFrame(SystemFrame):
 
 @dataclass
 class OwnVoiceFrame(SystemFrame):
-    """What seemed to be the user's speech was the agent's own voice; it comes in place of the transcript.
+    """The supposed speech of the user was the agent's own voice; replaces the transcript.
 
     Parameters:
         text: what the recogniser heard.
@@ -229,7 +229,7 @@ class NothingHeardFrame(SystemFrame):
 
 @dataclass
 class RecogniserFailedFrame(SystemFrame):
-    """The recogniser failed during the user's utterance, whose text is lost; the next utterance works again.
+    """The recogniser failed, and the utterance's text is lost; the next utterance works again.
 
     Parameters:
         reason: One sentence for a log or a report.
@@ -240,20 +240,20 @@ class RecogniserFailedFrame(SystemFrame):
 
 @dataclass
 class RevisedTranscriptionFrame(TranscriptionFrame):
-    """The text of the latest stretch of speech and of the one before it: it replaces the latest `TranscriptionFrame`.
+    """The text of the latest two stretches of speech, which replaces the latest `TranscriptionFrame`.
 
-    As that one may have been revised itself, its text can be that of the whole turn.
+    Since that one may itself be a revision, the text can be that of the whole turn.
     """
 
 
 @dataclass
 class RevisedEagerTranscriptionFrame(EagerTranscriptionFrame):
-    """An eager text in whose place a `RevisedTranscriptionFrame` will come."""
+    """An eager text to be followed by a `RevisedTranscriptionFrame`."""
 
 
 @dataclass
 class HangFrame(SystemFrame):
-    """A part has hung; what is done about it follows.
+    """A part has hung; the remedy follows.
 
     Parameters:
         hang: for the record.

@@ -1,4 +1,4 @@
-"""A queue of jobs for one model, in which a job that nobody waits for any more gives way to the next."""
+"""A queue of jobs for one model, in which a withdrawn job gives way to the next."""
 
 import threading
 from collections import deque
@@ -10,15 +10,15 @@ from voice.priority import lower_thread_priority
 
 Text = TypeVar("Text")
 IsWanted = Callable[[], bool]
-"""Whether anybody still waits for the job that asks; called in the job's thread."""
+"""Whether the calling job is still wanted; called in the job's thread."""
 
 
 class WithdrawnError(Exception):
-    """Raised inside a job that has noticed that nobody waits for it any more."""
+    """Raised inside a job that has noticed its withdrawal."""
 
 
 class InferenceJob(Future[Text]):
-    """The future of one job; cancelling it withdraws the job, also while it runs.
+    """The future of one job; cancelling it withdraws the job, even while it runs.
 
     `asyncio.wrap_future` of a job does so when the asyncio future is cancelled.
     """
@@ -31,18 +31,18 @@ class InferenceJob(Future[Text]):
 
     @property
     def is_wanted(self) -> bool:
-        """Whether it has not been withdrawn."""
+        """Whether the job has not been withdrawn."""
         return not self._withdrawn.is_set()
 
     def cancel(self) -> bool:
-        """Withdraw the job; returns whether that has ended it, because it had not begun."""
+        """Withdraw the job; returns whether that ended it, because it had not begun."""
         self._withdrawn.set()
         dropped = super().cancel()
         self._on_withdrawn()
         return dropped
 
     def decode(self) -> Callable[[], None]:
-        """Do the work in this thread; returns what delivers the result to those who wait."""
+        """Do the work in this thread; returns a function that delivers the result."""
         if not self.set_running_or_notify_cancel():
             return lambda: None
         try:
@@ -50,7 +50,7 @@ class InferenceJob(Future[Text]):
         except WithdrawnError:
             return lambda: self.set_exception(CancelledError())
         except BaseException as error:
-            # An engine raises errors of any type; each goes to whoever waits.
+            # An engine raises errors of any type; each is passed to the waiting task.
             failure = error
             return lambda: self.set_exception(failure)
         return lambda: self.set_result(text)
@@ -59,13 +59,12 @@ class InferenceJob(Future[Text]):
 class InferenceQueue:
     """Runs one wanted job at a time, in order of arrival, in threads of its own.
 
-    A withdrawn job that has not begun is dropped. One that runs gives up at its next step, and the next job does not
-    wait for that: it begins at once in a spare thread. At most `threads` jobs run, so that a series of withdrawn
-    ones cannot take every core.
+    A withdrawn job is dropped, or stops at its next step if it runs; the next job does not wait for that, but begins at
+    once in a spare thread. At most `threads` jobs run, so that a series of withdrawn ones cannot take every core.
 
     Args:
         name: The beginning of the threads' names.
-        threads: How many jobs may run, withdrawn ones included.
+        threads: The most running jobs, including withdrawn ones.
     """
 
     def __init__(self, name: str, *, threads: int) -> None:
@@ -115,7 +114,7 @@ class InferenceQueue:
                 self._executor.submit(self._work, job)
 
     def _work(self, job: InferenceJob[Any] | None) -> None:
-        """Run a job in this thread, and then those that follow."""
+        """Run a job in this thread, and then the following ones."""
         while job:
             deliver = job.decode()
             with self._lock:

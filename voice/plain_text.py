@@ -1,7 +1,7 @@
-r"""Text from outside as the rest of the program may rely on it: it can be encoded, and holds nothing but text. Pure.
+r"""Cleans text from outside, so that it can be encoded and contains only text. Pure.
 
-JSON may name one half of an emoji ("\ud83d") or a NUL. Such a text can neither be sent nor written, so it is mended
-where it enters: what callers type, what models answer, call and report, what tools return.
+JSON may contain half of an emoji ("\ud83d") or a NUL. Such text can neither be sent nor written, so it is cleaned on
+entry: callers' texts, models' answers, calls and reports, and tools' results.
 """
 
 import re
@@ -9,13 +9,13 @@ from typing import Any
 
 _PAIR = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
 _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
-# What a terminal would obey, controls, halves of a character, and what is no character.
+# Terminal escapes, controls, lone surrogates, and noncharacters.
 _NO_TEXT = re.compile(r"\x1b\[[0-?]{0,16}[ -/]{0,4}[@-~]|[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 _UNFINISHED = re.compile(r"(?:[\ud800-\udbff]|\r|\x1b(?:\[[0-?]{0,16}[ -/]{0,4})?)\Z")
 
 
 def plain(text: str) -> str:
-    r"""The text without control characters and halves of characters. Two halves that follow each other become whole.
+    r"""The text without control characters and lone surrogates. Two matching surrogates become one character.
 
     Line breaks of any kind become `\n`; tabs stay.
     """
@@ -42,13 +42,13 @@ def plain_values(value: Any) -> Any:
 
 
 class PlainStream:
-    """Makes a text `plain` as it streams in; holds back only what the next characters may complete."""
+    """Makes a streamed text `plain`; holds back only characters that the next ones may complete."""
 
     def __init__(self) -> None:
         self._held = ""
 
     def feed(self, text: str) -> str:
-        """The plain text that is certain now."""
+        """The plain text that is certain by now."""
         text = self._held + text
         unfinished = _UNFINISHED.search(text)
         end = unfinished.start() if unfinished else len(text)
@@ -56,6 +56,6 @@ class PlainStream:
         return plain(text[:end])
 
     def flush(self) -> str:
-        """The stream ended: the rest."""
+        """End the stream; returns the rest."""
         rest, self._held = self._held, ""
         return plain(rest)

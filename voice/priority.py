@@ -1,9 +1,9 @@
 """Process priorities where the processor is scarce: sending audio comes before recognising the next turn.
 
-A gap in an answer is heard by everybody; an answer that comes 50 ms later by nobody. But a process of low priority also
-comes after every other program of the machine: beside two busy programs on two cores, the recogniser of one call fell
-so far behind the caller that most turns were answered after seconds. So recognisers with a process of their own get a
-low priority only when calls themselves make the processor scarce.
+Everyone hears a gap in an answer; no one hears that it comes 50 ms later. But a low priority also ranks below all other
+programs on the machine: next to two busy programs on two cores, the recogniser of one call fell so far behind that most
+turns were answered after seconds. So recogniser processes get a low priority only when calls themselves make the
+processor scarce.
 """
 
 import contextlib
@@ -11,14 +11,14 @@ import os
 import sys
 
 BEHIND = 10
-"""Niceness: ten recognisers of this priority weigh as much together as the process that sends audio."""
+"""Niceness: ten recognisers at this priority together weigh as much as the process that sends audio."""
 CALLS_FOR_A_CORE = 2
-"""Calls, each with a recogniser of its own, that a core bears. On two cores, up to five calls at once had no drop-out
-while their recognisers had the usual priority, and eight had 64 in 71 turns; at a low priority, eight had 4 or 5."""
+"""Calls with their own recogniser that a core supports. On two cores, up to five simultaneous calls had no drop-outs
+with their recognisers at normal priority, and eight had 64 in 71 turns; at low priority, eight had 4 or 5."""
 
 
 def is_crowded(calls: int) -> bool:
-    """Whether the recognisers of this many calls take the processor away from what sends audio."""
+    """Whether the recognisers of this many calls compete with the process that sends audio."""
     return calls > CALLS_FOR_A_CORE * core_count()
 
 
@@ -28,7 +28,7 @@ def core_count() -> int:
 
 
 def put_behind(pid: int) -> None:
-    """Give a process with one thread a low priority; one that has ended is left alone."""
+    """Give a single-threaded process a low priority; ignore one that has ended."""
     with contextlib.suppress(ProcessLookupError):
         os.setpriority(os.PRIO_PROCESS, pid, max(BEHIND, os.getpriority(os.PRIO_PROCESS, pid)))
 
@@ -36,7 +36,7 @@ def put_behind(pid: int) -> None:
 def lower_thread_priority() -> None:
     """On Linux, give the calling thread a low priority.
 
-    Elsewhere niceness belongs to whole processes, and this may be the one that sends audio.
+    On other systems, niceness applies to whole processes, and this may be the one that sends audio.
     """
     if sys.platform == "linux":
         # There, 0 means the calling thread.

@@ -1,6 +1,6 @@
-"""How long work waits for an engine that all calls share. Pure: times are passed in, seconds.
+"""The waits of work for an engine shared by all calls. Pure: times are passed in, seconds.
 
-The waits of a sliding window say how much headroom an engine has; whoever keeps statistics gets each of them.
+The waits in a sliding window show an engine's headroom; each is also passed on for statistics.
 """
 
 import threading
@@ -10,34 +10,34 @@ from collections.abc import Callable
 WINDOW = 10.0
 """Seconds for which a wait counts."""
 ENOUGH = 5
-"""Waits that say something of a queue: one alone may be chance."""
+"""The least number of waits that count: one alone may be chance."""
 MOST = 1024
-"""Waits that are remembered."""
+"""The number of waits remembered."""
 
 
 class QueueWaits:
     """The waits of one queue; for any thread.
 
     Args:
-        stage: what is waited for, such as "synthesis".
+        stage: the name of the stage, such as "synthesis".
     """
 
     def __init__(self, stage: str) -> None:
         self.stage = stage
         self.observer: Callable[[float], None] | None = None
-        """Called with each wait, in the thread that notes it."""
+        """Called with each wait, in the thread that records it."""
         self._waits: deque[tuple[float, float]] = deque(maxlen=MOST)
         self._lock = threading.Lock()
 
     def note(self, waited: float, now: float) -> None:
-        """Work that has waited begins now."""
+        """Record that work begins now after a wait."""
         with self._lock:
             self._waits.append((now, waited))
         if self.observer is not None:
             self.observer(waited)
 
     def tail(self, now: float) -> float | None:
-        """The wait that nine in ten of the latest do not exceed; None if less than `ENOUGH` work has begun lately."""
+        """The 90th percentile of the latest waits; None with fewer than `ENOUGH`."""
         with self._lock:
             while self._waits and self._waits[0][0] < now - WINDOW:
                 self._waits.popleft()

@@ -1,6 +1,6 @@
-"""Keeps keys out of what people read: a provider that refuses a key may quote it, and its words reach the report.
+"""Keeps keys out of logs and reports: a provider that refuses a key may quote it in its error.
 
-A process has few keys, and whatever writes its log must know all of them, so they are kept here, for the process.
+A process has few keys, and everything that writes its log must know all of them, so they are kept here.
 """
 
 import base64
@@ -12,13 +12,13 @@ from urllib.parse import quote, unquote
 
 HIDDEN = "[key hidden]"
 SHORTEST = 8
-"""Characters; a shorter key would hide ordinary words."""
+"""The least characters of a key to hide; a shorter one would hide ordinary words."""
 LONGEST_QUOTE = 160
-"""Characters of somebody else's words that are passed on."""
+"""The most characters passed on from foreign text."""
 LONGEST_READ = 4000
-"""Characters of somebody else's words that are searched for keys."""
+"""The most characters of foreign text searched for keys."""
 _SECRET = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
-"""In the name of a setting, header or parameter of an address whose value nobody should read."""
+"""Words in the name of a secret setting, header or URL parameter."""
 _LIKE_A_KEY = re.compile(
     r"\b(?:sk|pk|gsk|csk|xai|hf|key)[-_][\w-]{16,}"
     r"|(?<=[Bb]earer )[\w.~+/-]{16,}=*"
@@ -27,9 +27,9 @@ _LIKE_A_KEY = re.compile(
     r"|(?<=[?&;#])(?P<name>[\w.-]{0,64}(?i:key|token|secret|passw|password|credential|auth|sig|signature)=)"
     r"(?!\[key )[^&\s\"']+"
 )
-"""What looks like a key, a user and password in an address, or a parameter of one that nobody should read."""
+"""Patterns of keys, of user and password in a URL, and of secret URL parameters."""
 _RUN = 12
-"""Characters of a key that are hidden wherever they stand, whatever stands between them."""
+"""The least characters of a key's part that are hidden anywhere, regardless of characters between them."""
 _PIECES = re.compile(
     r"(?P<escape>%(?:25)*[0-9A-Fa-f]{2}|&#?\w{1,8};|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[nrtbf])|[^\W_]+"
 )
@@ -40,9 +40,9 @@ _runs: set[str] = set()
 
 
 def hide(key: str) -> None:
-    """Keep a key out of everything that is redacted from now on, however it is written in an address or a repr.
+    """Redact a key from now on, in any notation in a URL or a repr.
 
-    Of a longer key, its parts are hidden, too, even with something between them, in another case or encoded.
+    Parts of a longer key are hidden as well, even interspersed, in another case or encoded.
     """
     if len(key) < SHORTEST or key in _keys:
         return
@@ -60,7 +60,7 @@ def hide(key: str) -> None:
 
 
 def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The letters and digits of a text in one case, escapes resolved, and where each of them stands."""
+    """The letters and digits of a text in one case, with escapes resolved, and their positions."""
     letters: list[str] = []
     places: list[tuple[int, int]] = []
     for found in _PIECES.finditer(text):
@@ -75,7 +75,7 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _resolved(escape: str) -> str:
-    """The character that an escape stands for; nothing for white space and what is none."""
+    """The character of an escape; nothing for white space and invalid ones."""
     if escape[0] == "&":
         char = html.unescape(escape)
         return char if len(char) == 1 else ""
@@ -84,7 +84,7 @@ def _resolved(escape: str) -> str:
 
 
 def _without_runs(text: str) -> str:
-    """The text without what occurs in a key."""
+    """The text without runs that occur in a key."""
     if not _runs or len(text) < _RUN:
         return text
     if not _ESCAPES.search(text):
@@ -111,7 +111,7 @@ def _without_runs(text: str) -> str:
 
 
 def is_secret(name: str) -> bool:
-    """Whether a setting of this name has a value that nobody should read; one that names a variable does not."""
+    """Whether a setting of this name holds a secret; the name of a variable is not one."""
     return bool(_SECRET.search(name)) and not name.endswith("_env")
 
 
@@ -125,7 +125,7 @@ def hide_secrets(settings: Mapping[str, Any]) -> None:
 
 
 def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested tables of settings as they may be shown."""
+    """Nested tables of settings, with secrets hidden."""
     return {
         name: HIDDEN if is_secret(name) else without_secrets(value) if isinstance(value, Mapping) else value
         for name, value in settings.items()
@@ -133,7 +133,7 @@ def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def redacted(text: str) -> str:
-    """The text without the keys that are known, and without what looks like one."""
+    """The text without known keys and without apparent ones."""
     for key in sorted(_keys, key=len, reverse=True):
         text = text.replace(key, HIDDEN)
     text = _without_runs(text)
@@ -141,9 +141,9 @@ def redacted(text: str) -> str:
 
 
 def quoted(words: str) -> str:
-    """Somebody else's words as part of a sentence: one line without keys and a full stop, of `LONGEST_QUOTE` at most.
+    """Foreign text for use in a sentence: one line without keys and full stop, at most `LONGEST_QUOTE` characters.
 
-    Keys are hidden first: half a key would not be known any more.
+    Keys are hidden first: half a key would not be recognised.
     """
     words = " ".join(words[:LONGEST_READ].split()).rstrip(".")
     line = printable(redacted(words))
@@ -151,5 +151,5 @@ def quoted(words: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text from outside as it may stand in a log: control characters, which terminals obey, are escaped."""
+    """A text from outside in a form safe for logs: control characters, which terminals obey, are escaped."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

@@ -1,4 +1,4 @@
-"""No client follows a redirect: the key and the conversation are for the server that was named, and for no other."""
+"""Redirects are never followed: the key and the conversation are only for the configured server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from voice.redaction import quoted
 
 
 def redirect_words(status: int, headers: Mapping[str, str]) -> str | None:
-    """What a server answered that redirects a request, as a phrase that follows its name; None if it does not."""
+    """A phrase about a server's redirect that follows its name; None if it does not redirect."""
     location = headers.get("Location") if 300 <= status < 400 else None
     return location and f"answered HTTP {status} with a redirect to {quoted(location)}, which is not followed"
 
@@ -20,7 +20,7 @@ class Redirected(InvalidHandshake):
 
 
 class DirectConnection(ClientConnection):
-    """A WebSocket that opens where it was asked for, or not at all."""
+    """A WebSocket that opens only at its requested address."""
 
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
         """Open the WebSocket.

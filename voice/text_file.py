@@ -1,4 +1,4 @@
-"""Reads the text files that people write: pipelines, scenarios, labels. Editors save them in several encodings."""
+"""Reads text files in the encodings that editors use: pipelines, scenarios, labels."""
 
 import codecs
 from pathlib import Path
@@ -10,7 +10,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""Byte order marks and what they announce; that of UTF-16 begins like that of UTF-32."""
+"""Byte order marks and their encodings; the mark of UTF-32 begins with that of UTF-16."""
 LARGEST = 16 * 1024 * 1024
 """Bytes."""
 
@@ -20,7 +20,7 @@ def read_text(path: Path) -> str:
 
     Raises:
         OSError: it cannot be read.
-        UnicodeError: it is no text, or too large to be one; the message says what to do.
+        UnicodeError: it is not text, or too large; the message says what to do.
     """
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)

@@ -1,4 +1,4 @@
-"""Tells callers whose words were lost that they should say them again: otherwise they would wait in silence."""
+"""Asks callers whose words were lost to repeat them; otherwise they would wait in silence."""
 
 from pipecat.frames.frames import Frame, TranscriptionFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
@@ -9,10 +9,10 @@ from voice.language.phrases import Phrases
 
 
 class Reprompt(FrameProcessor):
-    """Follows the recogniser and says so when it has lost an utterance; these words are no answer.
+    """Follows the recogniser and reports a lost utterance to the caller, in words that do not count as an answer.
 
     Args:
-        phrases: what the agent says in the language of the call.
+        phrases: the agent's phrases in the language of the call.
     """
 
     def __init__(self, phrases: Phrases = ENGLISH) -> None:

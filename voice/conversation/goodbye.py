@@ -1,4 +1,4 @@
-"""Ends a call after a farewell: the caller has said goodbye, the agent has answered, and nobody speaks any more."""
+"""Ends a call after a farewell: the caller has said goodbye, the agent has answered, and silence follows."""
 
 import asyncio
 import re
@@ -27,9 +27,9 @@ from voice.turns.words.agent_question import asked
 from voice.wire.messages import EndedMessage, to_rtvi
 
 MOST_WORDS = 12
-"""A longer text is no mere farewell."""
+"""The most characters of a mere farewell."""
 GRACE = 2.0
-"""Seconds after the agent's farewell in which the caller may still speak: the call then goes on."""
+"""Seconds after the agent's farewell within which the caller can still continue the call."""
 
 
 def is_farewell(text: str, language: TurnWords = ENGLISH) -> bool:
@@ -45,15 +45,15 @@ def _farewell(language: TurnWords) -> re.Pattern[str]:
 
 
 class EndsAtGoodbye(FrameProcessor):
-    """Stands before the output and ends the call once a farewell has been answered and played; clients are told first.
+    """Precedes the output and ends the call once a farewell has been answered and played, after informing the client.
 
-    A caller who speaks again within `grace` seconds keeps the call, and so does an answer that asks something ("Is
-    there anything else?").
+    The call goes on if the caller speaks again within `grace` seconds, or if the answer asks something ("Is there
+    anything else?").
 
     Args:
         context: the call's conversation.
         grace: seconds between the end of the agent's farewell and that of the call.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
     """
 
     def __init__(self, context: LLMContext, *, grace: float = GRACE, language: TurnWords = ENGLISH) -> None:
@@ -76,7 +76,7 @@ class EndsAtGoodbye(FrameProcessor):
                 self._answered = True
                 self._wait()
             case VADUserStoppedSpeakingFrame():
-                # It was no turn: a cough, or a word to somebody else.
+                # It was not a turn: a cough, or a word to somebody else.
                 self._wait()
             case VADUserStartedSpeakingFrame() | BotStartedSpeakingFrame() | EndFrame() | CancelFrame():
                 await self._go_on()

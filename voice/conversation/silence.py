@@ -1,4 +1,4 @@
-"""Asks a caller who says nothing once whether they are still there, and then rests until they speak."""
+"""Asks a silent caller once whether they are still there."""
 
 from pipecat.frames.frames import TTSSpeakFrame
 from pipecat.processors.aggregators.llm_response_universal import LLMUserAggregator
@@ -7,10 +7,10 @@ from voice.language.english.phrases import ENGLISH
 
 
 def ask_once(user: LLMUserAggregator, question: str = ENGLISH.still_there) -> None:
-    """Have the question spoken when the caller has been silent for the aggregator's `user_idle_timeout`.
+    """Have the question spoken once the caller has been silent for the aggregator's `user_idle_timeout`.
 
-    The question belongs to the conversation, so that "yes" is understood as its answer. After it nothing more is said
-    until the caller speaks.
+    The question becomes part of the conversation, so that "yes" is understood as its answer. It is not repeated until
+    the caller has spoken.
 
     Args:
         user: pipecat's aggregator, which notices the silence.

@@ -1,4 +1,4 @@
-"""Writes what was said in a call to a text file, when the pipeline asks for it, and deletes files that are too old."""
+"""Writes a call's transcript to a text file, if the pipeline asks for it, and deletes old files."""
 
 import asyncio
 import re
@@ -23,13 +23,13 @@ from voice.llm.interruption import BROKEN_OFF
 
 _NAME = re.compile(r"(\d{8}-\d{6})(?:-\d+)?\.txt")
 TYPED = " (typed)"
-"""What follows words that were typed, not spoken."""
+"""The suffix of words that were typed, not spoken."""
 
 
 def delete_expired(folder: Path, *, days: int, now: datetime) -> None:
     """Delete the transcripts of calls that began more than `days` days ago; other files stay.
 
-    What cannot be deleted is logged.
+    Files that cannot be deleted are logged.
 
     Args:
         folder: of the transcripts.
@@ -47,7 +47,7 @@ def delete_expired(folder: Path, *, days: int, now: datetime) -> None:
 
 
 def _began(name: str) -> datetime | None:
-    """When the call of a transcript began, by the file's name; None for another file."""
+    """The beginning of a transcript's call, by the file's name; None for another file."""
     named = _NAME.fullmatch(name)
     if named is None:
         return None
@@ -59,7 +59,7 @@ def _began(name: str) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What somebody said: when it was complete, local time; who; the words, of the agent those that were heard."""
+    """An utterance: the local time of its end, the speaker, and the words (the agent's only as far as heard)."""
 
     at: datetime
     who: Literal["caller", "agent"]
@@ -67,9 +67,9 @@ class Entry:
 
 
 def with_entry(entries: tuple[Entry, ...], new: Entry) -> tuple[Entry, ...]:
-    """The entries with a new one. A caller's words that contain the ones before them take their place: a turn went on.
+    """The entries with a new one. A caller's words that contain their previous ones replace them: the turn went on.
 
-    What was heard of the answer in between stays, before them.
+    The heard part of the answer in between stays before them.
     """
     callers = [index for index, entry in enumerate(entries) if entry.who == "caller"]
     if new.who == "caller" and callers:
@@ -105,10 +105,10 @@ def check_folder(name: str) -> None:
 
 
 class Transcript:
-    """A call's transcript, written anew after each thing that is said, so that none is lost with the process.
+    """A call's transcript, rewritten after each utterance, so that none is lost with the process.
 
     Args:
-        folder: where it is written, under the time at which the call began; made if it is not there.
+        folder: its folder, created if missing; the file is named after the call's start.
         days: how long transcripts are kept; older ones are deleted when this one begins. None keeps all.
         clock: returns local time.
     """
@@ -123,7 +123,7 @@ class Transcript:
         self._writing = asyncio.Lock()
 
     def follow(self, user: LLMUserAggregator, assistant: LLMAssistantAggregator) -> None:
-        """Note what the aggregators of a call add to its conversation."""
+        """Record the words that a call's aggregators add to its conversation."""
 
         @user.event_handler("on_user_turn_message_added")  # type: ignore[untyped-decorator]
         async def caller(_user: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
@@ -140,7 +140,7 @@ class Transcript:
             await self.add("agent", message.content + (BROKEN_OFF if message.interrupted and message.content else ""))
 
     async def add(self, who: Literal["caller", "agent"], text: str) -> None:
-        """Note and write what was said; a file that cannot be written is logged, and the call goes on."""
+        """Record and write an utterance; a file that cannot be written is logged, and the call goes on."""
         text = " ".join(text.split())
         if not text:
             return
@@ -156,7 +156,7 @@ class Transcript:
         path.write_text(text, encoding="utf-8")
 
     def _new_path(self) -> Path:
-        """A name that no other call has: calls may begin in the same second."""
+        """A unique name: several calls may begin in the same second."""
         self._folder.mkdir(parents=True, exist_ok=True)
         if self._days is not None:
             delete_expired(self._folder, days=self._days, now=self._began)
@@ -173,7 +173,7 @@ class Transcript:
 
 
 def typed_texts(frame: LLMMessagesAppendFrame) -> Iterator[str]:
-    """What the client sent as the caller's words."""
+    """Texts that the client sent as the caller's words."""
     for message in frame.messages:
         if not isinstance(message, LLMSpecificMessage) and message.get("role") == "user":
             yield standard_message_text(message) or ""

@@ -1,9 +1,9 @@
-"""The languages that an agent speaks, and what it says of its own accord in each of them. Imports nothing heavy."""
+"""The languages that an agent speaks, with its fixed phrases in each. Imports nothing heavy."""
 
 from collections.abc import Mapping
 from typing import Literal
 
 Language = Literal["en", "de"]
-"""What `language` in a pipeline file may be (ISO 639-1)."""
+"""The values of `language` in a pipeline file (ISO 639-1)."""
 NAMES: Mapping[str, str] = {"en": "English", "de": "German"}
 """Their names in English, by `Language`."""

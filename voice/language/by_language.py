@@ -1,4 +1,4 @@
-"""What each language adds, by its code, without its reading rules: they take longer to import."""
+"""The parts of each language by its code, without the reading rules, which take longer to import."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
-"""The sentences that an agent says of its own accord: each language has its own.
+"""The fixed phrases of an agent, in each language.
 
-What a language model, the responder or a tool says is not among them. A phrase may claim nothing that is not known when
-it is said; `voice.llm.answer.hold_phrases.check_phrase` holds those that are said before there is an answer to that.
+They do not include words of a language model, the responder or a tool. A phrase may claim nothing that is unknown when
+it is said; `voice.llm.answer.hold_phrases.check_phrase` enforces this for phrases before an answer.
 """
 
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """What the agent says in one language."""
+    """The agent's phrases in one language."""
 
     hold: tuple[str, ...]
-    """Said when the budget is spent; true while any request still runs."""
+    """Said when the budget is exceeded; true while any request still runs."""
     delay: tuple[str, str]
-    """Said by 2.5 s, so that the user knows that the agent is still working; the second one also much later."""
+    """Said by 2.5 s, to show that the agent is still working; the second one also much later."""
     openings: tuple[str, ...]
-    """Said as the opening of an answer when the words that a tier gave for one may not be spoken."""
+    """Said as the opening of an answer if a tier's own opening may not be spoken."""
     progress: tuple[str, str]
     """Said while a tool runs: at first, and again."""
     not_answering: str
@@ -32,27 +32,28 @@ class Phrases:
     unfinished: str
     """Said when a tool hung and was stopped."""
     went_wrong: str
-    """Said when synthesis hung, so it is prepared before the call."""
+    """Said when synthesis has hung, and so prepared before the call."""
     still_there: str
-    """What a caller who says nothing is asked."""
+    """The question to a silent caller."""
     go_on: str
-    """What a caller is asked when a part of a long answer has been spoken; it must read as a question for yes or no."""
+    """The question after a part of a long answer; it must be recognisable as a yes-or-no question."""
     prompt: str
-    """The system prompt of language models, unless one is set; it is not spoken, but decides how they speak."""
+    """The default system prompt of language models; not spoken, but it determines how they speak."""
     call_began: str
-    """Ends every system prompt: when the call began. A format string of `weekday`, `day`, `month`, `year`, `time`."""
+    """The end of every system prompt: the call's start. A format string of `weekday`, `day`, `month`, `year`,
+    `time`."""
     weekdays: tuple[str, ...]
     months: tuple[str, ...]
 
     def spoken(self) -> Iterator[str]:
-        """All of them that are said."""
+        """All spoken phrases."""
         for value in astuple(self)[:-4]:
             yield from (value,) if isinstance(value, str) else value
 
     def prompt_at(self, prompt: str, now: datetime) -> str:
         """A system prompt that says when the call began.
 
-        The date comes last, so that a model which keeps what it has read need not read the rest again in each call.
+        The date comes last, so that a model that keeps its state need not process the rest again in each call.
 
         Args:
             prompt: the rest of it.

@@ -1,4 +1,4 @@
-"""What the reading rules of all languages share."""
+"""The common base of all languages' reading rules."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from voice.language import Language
 from voice.language.sentence_ends import dot_ends
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
-"""Digits, with thousands separated by commas or not, and decimals."""
+"""Digits, perhaps with commas between thousands, and decimals."""
 ENDINGS = "com|org|net|edu|gov|io|dev|ai|app|info|co|uk|de|fr|eu|us|ca|au|me|tv|ch|at|nl|jp|in|rs|xyz"
 """Endings of web addresses."""
 ABROAD = r"\+\d{1,3}(?:[ -]?\(0\))?(?:[ -]?\(?\d{2,8}\)?){2,5}"
@@ -23,11 +23,11 @@ _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
 Form = Callable[[str], str]
-"""Says what is written in one way, such as digit by digit."""
+"""A function that reads a text in one form, such as digit by digit."""
 
 
 class _Group:
-    """A group of a match: a format specification says it in one of the forms of a language, nothing without a match."""
+    """A group of a match: its format specification selects a spoken form of the language; empty without a match."""
 
     def __init__(self, written: str | None, forms: Mapping[str, Form]) -> None:
         self._written, self._forms = written, forms
@@ -37,20 +37,20 @@ class _Group:
 
 
 class Rule:
-    """A piece of text that is said in other words.
+    """A rule for text that is spoken in other words.
 
     Args:
-        pattern: what is written, from the beginning of a word on.
-        say: what is said for it: a function of the match, a table by what is written, or a text with groups of the
-            pattern, each in one of the forms of the language ("{low} to {high:year}"); "{stop}" is a full stop if the
-            dot at the end also ends the sentence.
-        inside: it may also begin inside a word.
+        pattern: the written text, from the beginning of a word.
+        say: its spoken form: a function of the match, a table by written text, or a text with groups of the pattern,
+            each in one of the forms of the language ("{low} to {high:year}"); "{stop}" is a full stop if the dot at the
+            end also ends the sentence.
+        inside: whether it may begin inside a word.
         ignore_case: letters may be capitals or not.
     """
 
     language: ClassVar[Language] = "en"
     forms: ClassVar[Mapping[str, Form]] = {"text": str, "sign": lambda _: "minus "}
-    """What a group may be said as; the form without a name is that of a number."""
+    """The spoken forms of a group; the form without a name is that of a number."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Rule:
         self._say = say
 
     def say(self, found: "re.Match[str]") -> str:
-        """What is said for a match."""
+        """The spoken form of a match."""
         if callable(self._say):
             return self._say(found)
         if not isinstance(self._say, str):
@@ -75,7 +75,7 @@ class Rule:
 
 
 def full_stop(found: "re.Match[str]", language: Language = "en") -> str:
-    """The dot of "p.m." ends the sentence, too, if nothing follows or what begins another one."""
+    """A full stop if the dot of "p.m." also ends the sentence: nothing follows, or another sentence begins."""
     if not found[0].endswith("."):
         return ""
     after = found.string[found.end() :]

@@ -17,7 +17,7 @@ _Kind = Literal["leading", "name", "trailing"]
 
 @cache
 def _kinds(language: Language) -> Mapping[str, _Kind]:
-    """The last word of each abbreviation that ends in a dot, in every form in which it is written."""
+    """The last word of each abbreviation that ends in a dot, in all its written forms."""
     abbreviations = ABBREVIATIONS[language]
     tables: dict[_Kind, Mapping[str, str]] = {
         "leading": abbreviations.leading,
@@ -40,7 +40,7 @@ def dot_ends(before: str, after: str, *, language: Language = "en") -> bool | No
 
     Args:
         before: the end of the text up to the dot, which is its last character.
-        after: what follows, from the white space on; empty if more is to come.
+        after: the text after it, from the white space on; empty if more is to come.
         language: that of the text.
     """
     known = ABBREVIATIONS[language]

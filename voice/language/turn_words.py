@@ -8,8 +8,8 @@ from typing import Literal
 from voice.language import Language
 
 LeadIn = Literal["yes", "no", "greeting", "joint"]
-"""The kinds of lead-ins: what may answer yes or no, what else may stand alone ("hello", "wait"), and what never does
-("so", "um")."""
+"""The kinds of lead-ins: possible answers yes or no, others that may stand alone ("hello", "wait"), and those that
+never do ("so", "um")."""
 
 _WORD = re.compile(r"[a-z0-9'äöüß]+")
 
@@ -26,19 +26,19 @@ def alternatives(phrases: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionPatterns:
-    """Patterns by which the agent's sentences, in lower case, show what they ask for."""
+    """Patterns for what the agent's sentences ask for, in lower case."""
 
     opening: re.Pattern[str]
-    """What may stand before the question itself."""
+    """Words that may precede the question itself."""
     spelling: re.Pattern[str]
     number: re.Pattern[str]
     wants: re.Pattern[str]
-    """Requests for information, whatever their form: "Could you tell me …?" wants more than a yes."""
+    """Requests for information in any form: "Could you tell me …?" wants more than a yes."""
     telling: re.Pattern[str]
     """Questions that want a story."""
     offer: re.Pattern[str]
     yes_no: re.Pattern[str]
-    """A verb that comes first."""
+    """A leading verb."""
     tag: re.Pattern[str]
     """"…, right?" at the end."""
     states: re.Pattern[str]
@@ -54,20 +54,20 @@ class TurnWords:
 
     code: Language
     decimal_mark: str
-    """What stands between a number and its decimals."""
+    """The separator between a number and its decimals."""
     lead_ins: Mapping[LeadIn, tuple[str, ...]]
-    """Words that are often said alone, and as often before a request; see `voice.turns.words.short_replies`."""
+    """Words said as often alone as before a request; see `voice.turns.words.short_replies`."""
     backchannels: tuple[str, ...]
     """Said while listening; "and", "so" and "then" only lead on to more."""
     laughter: tuple[str, ...]
     """Syllables that are laughter, or a hum, if they are repeated; see `voice.turns.words.laughter`."""
     stops: tuple[str, ...]
-    """What takes the floor from a speaker, and what begins a correction."""
+    """Words that take the floor from a speaker, and words that begin a correction."""
     never_own: frozenset[str]
-    """Words with which callers take the turn. Alone or in pairs they are the caller's, even if the agent speaks
+    """Words by which callers take the turn. Alone or in pairs they count as the caller's, even if the agent speaks
     them."""
     go_on: tuple[str, ...]
-    """What asks the agent to go on, beside a yes."""
+    """Words that ask the agent to go on, besides a yes."""
     polite: tuple[str, ...]
     """What may follow it."""
     thanks: str
@@ -75,7 +75,7 @@ class TurnWords:
     farewell: str
     """A regular expression of farewells."""
     around_farewell: str
-    """One of what may stand before and after a farewell."""
+    """A regular expression of words before or after a farewell."""
     questions: QuestionPatterns
     digits: frozenset[str]
     in_numbers: re.Pattern[str]

@@ -1,10 +1,10 @@
-"""Language: what answers the user, and the tools it may call."""
+"""Language: the models that answer the user, and the tools that they may call."""
 
 CONTEXT_TURNS = 60
-"""The longest conversation that a language model is given, in turns, unless set."""
+"""Default length of the conversation given to a language model, in turns."""
 TOOL_ROUNDS = 8
-"""How often a model may call tools in one turn unless set: each time it is asked anew, and billed."""
+"""Default limit of rounds of tool calls in one turn: each is a new, billed request."""
 ENGLISH_ONLY = frozenset(("relay", "best_of", "draft_verify"))
-"""Policies that judge drafts or openings by their words, which they know in English only."""
+"""Policies that judge drafts or openings by their words, in English only."""
 ROUTING = frozenset(("routed", "adaptive"))
-"""Policies that tell turns apart by the caller's words, in English only."""
+"""Policies that classify turns by the caller's words, in English only."""

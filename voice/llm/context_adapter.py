@@ -12,7 +12,7 @@ class PassThroughAdapter(BaseLLMAdapter[dict[str, Any]]):
 
     @property
     def id_for_llm_specific_messages(self) -> str:
-        """The name that marks messages in a context as meant for this service only."""
+        """The name that reserves messages in a context for this service."""
         return "responder"
 
     async def get_llm_invocation_params(self, context: LLMContext, **_kwargs: Any) -> dict[str, Any]:

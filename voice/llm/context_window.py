@@ -1,11 +1,11 @@
-"""Bounds the conversation that a call keeps and every request sends: the older half of too many turns is dropped.
+"""Bounds a call's conversation, which every request sends: drops the older half of too many turns.
 
-Half at once, not a turn each time: what a provider has cached of a conversation, and what a Responses socket remembers
-of it, holds only while the beginning stays the same. So one request in so many sends and reads everything anew.
+Half at once, not one turn at a time: a provider's prompt cache and the state of a Responses socket are valid only while
+the beginning stays the same. So only an occasional request sends everything anew.
 
-pipecat's summariser (`LLMAutoContextSummarizationConfig`) replaces old messages by a summary, but is no bound: it makes
-a request of its own, which may fail or be interrupted, and needs a language model. It leaves tool calls whole, by a
-rule that is used here too.
+pipecat's summariser (`LLMAutoContextSummarizationConfig`) replaces old messages by a summary, but guarantees no bound:
+it needs a language model and a request that may fail or be interrupted. Its rule for keeping tool calls whole is used
+here, too.
 """
 
 import logging
@@ -25,13 +25,13 @@ def bound(
     turns: int,
     forgot: Callable[[int], None] = lambda _turns: None,
 ) -> None:
-    """Keep a call's conversation within `turns` turns; what is too old is dropped after an answer, while nobody waits.
+    """Keep a call's conversation within `turns` turns; older ones are dropped after an answer, while nobody waits.
 
     Args:
         assistant: writes the answers to `context`.
         context: the call's conversation.
         turns: 2 or more; see `drop_oldest`.
-        forgot: called with the number of turns that were dropped.
+        forgot: called with the number of dropped turns.
     """
 
     @assistant.event_handler("on_assistant_turn_stopped")  # type: ignore[untyped-decorator]
@@ -44,9 +44,8 @@ def bound(
 def drop_oldest(context: LLMContext, *, turns: int) -> int:
     """Once a conversation has more than `turns` turns, drop all but the latest half of them.
 
-    A turn begins with a message of the user, or of the developer when the user said nothing. What is kept begins with
-    one, after a system message that leads the context. The turn of a tool call whose result is still to come is kept,
-    with all that follow it.
+    A turn begins with a message of the user, or of the developer if the user said nothing. The kept part begins with
+    one, after any leading system message. The turn of a pending tool call is kept, with all later turns.
 
     Returns:
         How many messages were dropped.

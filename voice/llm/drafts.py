@@ -1,7 +1,7 @@
-"""Drafts of an answer: how several are sampled, what one states, and what makes it unfit to be spoken. Pure.
+"""Drafts of an answer: the sampling of several, their facts, and faults that make one unfit to be spoken. Pure.
 
-Two drafts must have facts in common to agree: numbers, days, yes or no, and tool calls. Words that say the same in
-another way are not compared; two drafts without any such fact agree.
+Two drafts agree if they share their facts: numbers, days, yes or no, and tool calls. Wording is not compared; two
+drafts without any such fact agree.
 """
 
 import json
@@ -15,13 +15,13 @@ from typing import Any
 from voice.llm.routing.plain_words import plain
 
 TEMPERATURES = (0.3, 0.7, 1.0, 0.5)
-"""Of the candidates after the first; the first is sampled as its tier's settings say, so that a model which takes no
-temperature still answers. Anthropic takes at most 1.
-[A] No published figures: low enough for facts, and apart from each other."""
+"""Temperatures of the candidates after the first; the first uses its tier's settings, so that a model without a
+temperature still answers. Anthropic takes at most 1. [A] No published figures: low enough for facts, and distinct from
+each other."""
 MOST_CANDIDATES = len(TEMPERATURES) + 1
-"""Candidates of an answer."""
+"""The most candidates of an answer."""
 MOST_WORDS = 120
-"""About 45 s of speech at 160 words a minute: longer than a spoken answer should be."""
+"""The most words of a draft: about 45 s of speech at 160 words a minute, longer than a spoken answer should be."""
 _REFUSAL = re.compile(
     r"(?:i'm |i am )?(?:sorry )?(?:but )?(?:i )?(?:can't|cannot|can not|am not able to|'m not able to|am unable to"
     r"|won't) (?:help|assist|answer|provide|do that|comply)|as an ai\b"
@@ -56,7 +56,7 @@ _NO = re.compile(r"(?:no|nope|incorrect|wrong|unfortunately)\b")
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What a request asks of the model's sampling.
+    """The sampling parameters of a request.
 
     Parameters:
         temperature: of the next token's distribution.
@@ -68,16 +68,16 @@ class Sampling:
 
 
 def sampling_of(candidate: int | None) -> Sampling | None:
-    """The sampling of a candidate by its number from 0; None for the first, and for a request that is none."""
+    """The sampling of a candidate by its number from 0; None for the first, and for other requests."""
     return Sampling(TEMPERATURES[candidate - 1], seed=candidate) if candidate else None
 
 
 def fault_in(text: str, *, whole: bool, question: str = "") -> str | None:
-    """What is wrong with a draft, as one clause; None when it may be spoken.
+    """The fault in a draft, one clause; None if it may be spoken.
 
     Args:
         text: the draft so far.
-        whole: whether it is finished; an unfinished one is not judged by its end.
+        whole: whether it is finished; the end of an unfinished one is not judged.
         question: the caller's words, whose script the answer must share.
     """
     words = plain(text)
@@ -133,7 +133,7 @@ def facts_of(text: str) -> Facts:
 
 
 def facts_of_calls(calls: Sequence[tuple[str, Mapping[str, Any]]]) -> Facts:
-    """The tools that a draft calls, and with what."""
+    """The tools that a draft calls, with their arguments."""
     return frozenset(f"{name}({json.dumps(arguments, sort_keys=True, default=str)})" for name, arguments in calls)
 
 

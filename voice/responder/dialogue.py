@@ -1,4 +1,4 @@
-"""The responder: one object per call that decides what to say and do about what the user said.
+"""The responder: one object per call that decides what to say and do in response to the user.
 
 Pure except for the tools it calls: the time is passed in; timers to start and stop are returned.
 """
@@ -19,7 +19,7 @@ from voice.responder.tools import ToolBox, ToolCall
 NOT_UNDERSTOOD = "no language model"
 """Intent of the answer when no skill and no tool understands the user."""
 RESUMED_WITHIN = timedelta(seconds=6)
-"""Longest time between two texts that may be one request, split by a pause for breath."""
+"""The longest time between two parts of one request, split by a pause for breath."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Responder:
 
     Args:
         tools: functions that are called by name when no skill has an answer; see `tools.ToolBox`.
-        is_alone: whether nothing else answers, so that it also says what it does not know or understand.
+        is_alone: whether nothing else answers, so that it also admits what it does not know or understand.
 
     Raises:
         ConfigurationError: a tool cannot be called by name.
@@ -104,8 +104,8 @@ class Responder:
         """The reply to `text`, without changing the state or running a tool (`reply.call` names the tool).
 
         If `text` means nothing by itself, but completes the text whose answer it interrupted ("what is", then "seven
-        times eight"), both are answered together, as if the first had not been answered. So is a `text` that contains
-        the one before it (see `goes_on`).
+        times eight"), both are answered together, as if the first had not been answered. The same holds for a `text`
+        that contains the previous one (see `goes_on`).
         """
         if self._taken_back is not None and _rest(text, self._taken_back.text) is not None:
             return self._propose_again(text, self._taken_back, now)
@@ -133,9 +133,9 @@ class Responder:
     def _propose_again(self, text: str, last: Proposal, now: datetime) -> Proposal:
         """The reply to a text that continues the last one, as if that had not been answered.
 
-        A timer of the last answer is stopped, if the whole text asks for the same kind of thing. What a tool did
-        stays: the same call is not made again, and its result is the answer. What follows is answered by itself if it
-        is a whole request ("stop").
+        A timer of the last answer is stopped if the whole text asks for the same kind of thing. A tool's effects stay:
+        the same call is not repeated, and its result is the answer. The continuation is answered by itself if it is a
+        whole request ("stop").
         """
         whole, rest = self._propose(text, last.before, now), _rest(text, last.text)
         if rest and is_whole_request(rest):
@@ -145,7 +145,7 @@ class Responder:
         if whole.reply.call is not None and whole.reply.call == last.reply.call:
             return with_result(replace(whole, reply=replace(whole.reply, call=None)), last.reply.text)
         if outside and whole.reply.intent != last.reply.intent:
-            # Another request follows, or none that is understood: what was done for the first one stays.
+            # Another request follows, or none that is understood: the effects of the first one stay.
             return self._propose(rest or text, self._state, now)
         if last.reply.timer is None:
             return whole
@@ -207,7 +207,7 @@ class Responder:
 
 
 def _answer(heard: str, state: State, now: datetime, *, last: bool = False) -> tuple[Match, SkillAnswer] | None:
-    """The first skill that has an answer, of those that are tried last or of all others."""
+    """The answer of the first skill with one, among those tried last or among all others."""
     for match in matches(heard, state.awaiting):
         if match.skill.last == last:
             answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now))
@@ -217,7 +217,7 @@ def _answer(heard: str, state: State, now: datetime, *, last: bool = False) -> t
 
 
 def _rest(text: str, beginning: str) -> str | None:
-    """The words of `text` after those of `beginning`; None when it begins with others."""
+    """The words of `text` after those of `beginning`; None if it begins differently."""
     words, first = text.split(), beginning.split()
     return " ".join(words[len(first) :]) if words[: len(first)] == first else None
 

@@ -1,4 +1,4 @@
-"""Finds the skill that a text asks for: the one whose template fits the text, or a part that may be the request."""
+"""Finds the skill for a text: the one whose template fits the text, or a part that may be the request."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Match:
     Parameters:
         skill: the skill.
         slots: slot name to value.
-        whole: the words are a whole request, and no stray words follow.
+        whole: whether the words are a whole request without stray words after it.
     """
 
     skill: Skill
@@ -53,7 +53,7 @@ def matches(text: str, awaiting: str | None) -> Iterator[Match]:
 
 
 def admits(skill: Skill, candidate: Candidate) -> bool:
-    """Whether this skill takes a part of a text: it must be unmistakable if stray words were left out."""
+    """Whether this skill accepts a part of a text: it must be unmistakable if stray words were left out."""
     return not candidate.stray or (skill.distinct and candidate.text.count(" ") >= FEWEST_DISTINCT_WORDS)
 
 

@@ -1,6 +1,6 @@
-"""Sentences that the responder understands, made from its templates.
+"""Sentences that the responder understands, generated from its templates.
 
-They train a recogniser's language model, and tell the beginning of a request from other words.
+They train a recogniser's language model, and distinguish the beginning of a request from other words.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def domain_sentences() -> list[str]:
 
 
 def edition() -> str:
-    """A digest of the source of the sentences: what is made from them can be kept until it changes."""
+    """A digest of the sentences' source: products of the sentences can be cached until it changes."""
     digest = hashlib.sha256()
     for folder in (Path(__file__).parent, Path(english.__file__).parent):
         for path in sorted(folder.rglob("*.py")):

@@ -48,16 +48,16 @@ from voice.responder.state import Timer
 from voice.responder.tools import ToolCall
 
 SILENT_FOR = 0.4
-"""Seconds that a tool may run before something is said: with the 200 ms that end a turn, and the voice's own time, the
+"""Seconds that a tool may run before a phrase is said: with the 200 ms that end a turn and the voice's own delay, the
 caller hears it within 800 ms."""
 UNDERSTOOD = "the responder understands the whole request"
 _PIECES = re.compile(r"\S+\s*")
 
 
 class CallClock:
-    """Local time during one call: the machine's when the call began, and what has passed since.
+    """Local time during one call: the machine's time at the start, plus the time elapsed.
 
-    A machine whose clock is set during the call neither ends its timers nor prolongs them.
+    Setting the machine's clock during the call neither ends timers nor prolongs them.
     """
 
     def __init__(self) -> None:
@@ -71,25 +71,25 @@ class CallClock:
 class ResponderLLMService(SpokenLLMService):
     """Answers a call without a language model.
 
-    A speculative request is answered like any other, but without effects: no timer starts, nothing is remembered and
-    no tool runs. pipecat's speculation gate holds the text. The frame that releases the text also applies the effects,
-    and the frames that discard the text discard the effects too. If a speculative request needs a tool, the speculation
-    is cancelled, as in pipecat's own services; the tool runs once the turn is committed.
+    A speculative request is answered like any other, but without effects: no timer starts, nothing is remembered and no
+    tool runs. pipecat's speculation gate holds the text. The frame that releases the text also applies the effects, and
+    frames that discard the text also discard the effects. If a speculative request needs a tool, the speculation is
+    cancelled, as in pipecat's own services; the tool runs once the turn is committed.
 
     When the user goes on after the commit (`TurnJoinsFrame`), the joined words are answered as if the first had not
     been.
 
     A timer that runs out while the user speaks is announced after their turn. Timers end with the call.
 
-    In front of language models (`numbers` given), it answers only what it understands, reports each of these answers as
-    an `RequestsFrame`, and passes every other context on to the service behind it.
+    In front of language models (`numbers` given), it answers only requests that it understands, reports each answer as
+    a `RequestsFrame`, and passes every other context on to the next service.
 
     Events: `on_goodbye(service)` after the user has said goodbye and been answered.
 
     Args:
         tools: plain functions, synchronous or not, that are called by name; see `tools.ToolBox`.
         clock: returns local time; None for a `CallClock`.
-        numbers: the numbers of the call's answers, shared with the service behind this one; None when it stands alone.
+        numbers: the numbers of the call's answers, shared with the next service; None without one.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -110,7 +110,7 @@ class ResponderLLMService(SpokenLLMService):
         self._responder = Responder(tools=tools, is_alone=numbers is None)
         self._numbers = numbers
         self._ahead: RequestRecord | None = None
-        """The record of the speculative answer under way; None without one, and for a service that stands alone."""
+        """The record of the speculative answer under way; None without one, or without a next service."""
         self._local_time = clock or CallClock()
         self._speculated: Proposal | None = None
         self._is_answering = False
@@ -122,7 +122,7 @@ class ResponderLLMService(SpokenLLMService):
         self._register_event_handler("on_goodbye")
 
     def can_generate_metrics(self) -> bool:
-        """Whether time to first token and processing time are reported: yes."""
+        """True: time to first token and processing time are reported."""
         return True
 
     async def stop(self, frame: EndFrame) -> None:
@@ -170,7 +170,7 @@ class ResponderLLMService(SpokenLLMService):
             self._responder.goes_on(frame.text)
 
     async def _respond(self, context: LLMContext) -> bool:
-        """Answer a context; returns whether it is understood, if another service could answer it."""
+        """Answer a context; returns False if it is not understood and another service could answer it."""
         began = time.monotonic()
         self._speculated = None
         await self._report_ahead("withdrawn")
@@ -203,13 +203,13 @@ class ResponderLLMService(SpokenLLMService):
         return True
 
     async def _pass_on(self, frame: LLMContextFrame, direction: FrameDirection) -> None:
-        """Leave a context to the service behind this one, whose answer this one's gate does not hold."""
+        """Leave a context to the next service, whose answer this one's gate does not hold."""
         self._speculation_gate.begin_speculation(False)
         self.drop_rest()
         await self.push_frame(frame, direction)
 
     def _record(self, began: float) -> RequestRecord | None:
-        """The request of an answer whose words are there now; None for a service that stands alone."""
+        """The request record of an answer whose words are ready; None without a next service."""
         if self._numbers is None:
             return None
         now = time.monotonic()
@@ -231,7 +231,7 @@ class ResponderLLMService(SpokenLLMService):
         await self.push_frame(RequestsFrame(answer=answer, attempts=attempts, final=True))
 
     async def _result_of(self, call: ToolCall) -> str:
-        """Run a tool, and say something while it takes long."""
+        """Run a tool, and say something if it takes long."""
 
         async def say(text: str | None, again: bool) -> None:
             await self.push_frame(HoldPhraseFrame(text=text or ENGLISH.progress[again], kind="progress"))

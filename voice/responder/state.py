@@ -1,4 +1,4 @@
-"""What the responder knows during a call: running timers, remembered facts, lists, the last answer."""
+"""The responder's state during a call: running timers, remembered facts, lists, the last answer."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -28,7 +28,7 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything the responder knows during a call; immutable, so that a speculative answer can be discarded.
+    """The responder's state during a call; immutable, so that a speculative answer can be discarded.
 
     Parameters:
         timers: the running ones, in the order they were started.

@@ -46,11 +46,11 @@ class ToolCall:
 
     @property
     def traits(self) -> Traits:
-        """What the tool says of itself."""
+        """The tool's declared behaviour."""
         return traits_of(self.function)
 
     async def run(self) -> str:
-        """Call the tool within its limit, a synchronous one in a thread of its own; returns the answer.
+        """Call the tool within its limit, a synchronous one in its own thread; returns the answer.
 
         An exception is logged, and the answer says that the tool failed.
         """
@@ -65,7 +65,7 @@ class ToolCall:
             return f"The {self.title} tool failed."
 
     def _ran_on(self, work: "asyncio.Future[Any]") -> None:
-        """The tool was interrupted, and has ended now."""
+        """The tool, interrupted before, has now ended."""
         if not work.cancelled():
             failed = work.exception()
             log.info("the tool %s, interrupted before, %s", self.title, "has failed" if failed else "has ended")
@@ -110,7 +110,7 @@ class Choices:
     def find(self, text: str) -> dict[str, str | list[str]] | None:
         """The arguments that a text names.
 
-        At each word the longest value counts: "medium roast" is no size. None if a needed argument is not named, or if
+        At each word the longest value counts: "medium roast" is not a size. None if a needed argument is missing, or if
         two values are named for an argument that takes one.
         """
         said: dict[str, list[str]] = {}
@@ -134,7 +134,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A tool, whether it takes a text, and its other arguments that a request can give."""
+    """A tool, whether it takes a text, and its other arguments."""
 
     tool: Tool
     takes: bool
@@ -142,10 +142,11 @@ class _Known:
 
 
 class ToolBox:
-    """Finds the tool that a text names.
+    """Finds the tool named in a text.
 
     Raises:
-        ConfigurationError: a tool has no name, has the same name as another, or needs what no request can give.
+        ConfigurationError: a tool has no name, has the same name as another, or needs an argument that no request can
+            give.
     """
 
     def __init__(self, tools: Sequence[Tool]) -> None:
@@ -214,14 +215,14 @@ def choices_of(tool: Tool) -> dict[str, Choice]:
 
 
 def names_of(tools: Sequence[Tool]) -> list[str]:
-    """What callers may ask for: the tools' names in words, and the values of their arguments."""
+    """The words that callers may ask for: the tools' names, and the values of their arguments."""
     titles = [tool.__name__.lower().replace("_", " ").strip() for tool in tools]
     choices = [choice for tool in tools for choice in choices_of(tool).values()]
     return list(dict.fromkeys([*titles, *(value for choice in choices for value in choice.values)]))
 
 
 def _stems(text: str) -> tuple[str, ...]:
-    """The words of a text in the form in which they are compared: numbers up to 100 in words, no plural "s"."""
+    """The words of a text, normalised for comparison: numbers up to 100 in words, no plural "s"."""
     said = normalise(text).split()
     spelled = (cardinal(int(word)) if word.isdecimal() and int(word) <= 100 else word for word in said)
     return tuple(stem(word) for word in " ".join(spelled).split())

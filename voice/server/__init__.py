@@ -1,1 +1,1 @@
-"""The server: takes calls over WebSockets and reports its health. It does not know how pipelines are assembled."""
+"""The server: takes calls over WebSockets and reports its health. Pipelines are assembled elsewhere."""

@@ -1,8 +1,8 @@
-"""Whether a server takes another call, by how much of its event loop and of the shared engines is left. Pure.
+"""Whether a server takes another call, by the spare capacity of its event loop and its shared engines. Pure.
 
-Work that nobody would miss is left out first (`is_scarce`): speculative answers and second requests. A new call is
-refused (`refusal`) when the calls under way would notice it. What they need is measured, not assumed, so that the same
-server takes more calls on a faster machine, or with a smaller model.
+Under load, optional work is skipped first (`is_scarce`): speculative answers and second requests. A new call is refused
+(`refusal`) if it would slow down the calls under way. Load is measured, not assumed, so a server takes more calls on a
+faster machine or with a smaller model.
 """
 
 from collections.abc import Sequence
@@ -13,26 +13,26 @@ from voice.queue_waits import QueueWaits
 from voice.server.event_loop import WINDOW, LoopLoad, LoopWatch
 
 Kind = Literal["loading", "ending", "full", "beginning", "overloaded", "address"]
-"""The models are loading; the server is about to end; as many calls as it may take are under way, or about to begin;
-or the calls under way need what it has."""
+"""The models are loading; the server is shutting down; it has reached its limit of calls under way or about to begin;
+or the calls under way use all its capacity."""
 SCARCE_BUSY, FULL_BUSY = 0.7, 0.75
-"""The share of time in which the event loop works, from which optional work is left out, and which no further call may
-exceed. It is one thread. With a recogniser in other processes on two cores, eight calls of the tour (one synthetic
-speaker) need 0.62 and have no drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many. Without
-speculative answers, eight calls would be 0.2 s slower for nothing."""
+"""The event loop's load from which optional work is skipped, and which no further call may exceed. With a recogniser in
+other processes on two cores, eight calls of the tour (one synthetic speaker) need 0.62 and have no drop-outs, 9 to 11
+need 0.72 to 0.82 and have a few, 12 need 0.91 and have many. Skipping speculative answers earlier would make eight
+calls 0.2 s slower for no gain."""
 SCARCE_WAIT = {"event_loop": 0.03, "synthesis": 0.1, "recognition": 0.3}
 FULL_WAIT = {"event_loop": 0.05, "synthesis": 0.25, "recognition": 0.5}
-"""Seconds that nine in ten waits for a stage do not exceed, likewise. The client bridges 0.1 s without audio."""
+"""The same limit for the 90th percentile of waits for a stage, seconds. The client bridges 0.1 s without audio."""
 BEGINNING = 0.1
-"""Seconds of the loop's work with which a call begins, which it does not need afterwards."""
+"""Seconds of the loop's work to begin a call, needed once."""
 STAGES = {"event_loop": "the event loop", "synthesis": "the voice", "recognition": "the recogniser"}
 SETTLED = 5.0
-"""Seconds after which all that a call needs is part of what is measured: the window of the loop's load."""
+"""Seconds until the measured load includes a new call in full: the window of the loop's load."""
 FEWEST = 4
-"""Calls from which on the loop's work says what a further one would need. With fewer it may be other programs that keep
-the loop waiting, and its waits tell."""
+"""Calls from which the load predicts the need of a further one. With fewer, other programs may cause the load, and the
+waits decide."""
 RETRY_AFTER = 10
-"""Seconds; the window of the measurements."""
+"""The window of the measurements, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,28 +41,28 @@ class AdmissionRefusal:
 
     kind: Kind
     reason: str
-    """In at most 123 bytes, so that a WebSocket can be closed with it."""
+    """At most 123 bytes, the most for a WebSocket's close reason."""
     retry_after: int = 5
-    """Seconds after which it is worth another try."""
+    """Seconds until another try is worthwhile."""
 
 
 @dataclass(slots=True)
 class Headroom:
-    """What one server has left."""
+    """The spare capacity of one server."""
 
     loop: LoopLoad | None = None
-    """None where the event loop is not watched."""
+    """None if the event loop is not watched."""
     queues: list[QueueWaits] = field(default_factory=list)
     watch: LoopWatch | None = None
     """What measures the event loop."""
 
     def follow(self, watch: LoopWatch) -> None:
-        """Measure the event loop by this watch."""
+        """Measure the event loop with this watch."""
         self.watch, self.loop = watch, watch.load
         self.queues.append(watch.waits)
 
     def is_scarce(self, now: float) -> bool:
-        """Whether optional work should be left out."""
+        """Whether to skip optional work."""
         if self.loop is not None and self.loop.busy(now) >= SCARCE_BUSY:
             return True
         return any((queue.tail(now) or 0.0) >= SCARCE_WAIT[queue.stage] for queue in self.queues)
@@ -70,7 +70,7 @@ class Headroom:
     def refusal(self, now: float, *, ages: Sequence[float]) -> AdmissionRefusal | None:
         """Why no further call should be taken; None when one can be.
 
-        A call that has just begun needs what the others need on average, although little of that is measured yet.
+        A new call is assumed to need as much as the others on average, although little of that is measured yet.
 
         Args:
             now: seconds, monotonic.

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def create_app(calls: Calls, access: Access) -> FastAPI:
-    """The application that takes `calls` from those who have `access`; it refuses them until `calls.ready` is set."""
+    """The application that takes `calls` from clients with `access`; it refuses calls until `calls.ready` is set."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(page_routes(access, lambda: calls.metrics.under_way() if calls.metrics else None))
 
@@ -40,7 +40,7 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
 
     @app.get(endpoint.METRICS_PATH)
     async def metrics(request: Request) -> Response:
-        """The figures of all calls in Prometheus's format, which are not for strangers."""
+        """The figures of all calls in Prometheus's format; needs the server's token."""
         refusal = access.refusal_of_stranger(request.headers)
         if refusal:
             return JSONResponse({"error": refusal.reason}, refusal.status)
@@ -51,14 +51,14 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
 
     @app.get(endpoint.HEALTH_PATH)
     async def healthz(request: Request) -> JSONResponse:
-        """Whether the models are loaded; what the pipeline is like is not for strangers."""
+        """Whether the models are loaded; with the server's token, also the details of the pipeline."""
         trusted = access.refusal_of_stranger(request.headers) is None
         status = {"calls": len(calls.active), **calls.agent.status()} if calls.ready and trusted else {}
         return JSONResponse({"ready": calls.ready, **status}, 200 if calls.ready else 503)
 
     @app.post(endpoint.START_PATH)
     async def start(request: Request) -> Response:
-        """The address of a call, as pipecat's clients ask for it; with a token that is valid for the call alone."""
+        """The address of a call for pipecat's clients, with a token that is valid for this call only."""
         refusal = access.refusal_of_stranger(request.headers)
         if refusal:
             return JSONResponse({"error": refusal.reason}, refusal.status)
@@ -95,7 +95,7 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             log.warning("a call was refused: %s", printable(refusal.reason))
             await websocket.send_denial_response(JSONResponse({"error": refusal.reason}, refusal.status))
             return
-        # A token that is made for one call lets nobody look deeper into it.
+        # A short-lived token does not grant the rights of the eval harness.
         evals = access.refusal(headers, given, math.inf) is None
         async with closed_at_end(websocket):
             await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1", evals=evals)

@@ -1,8 +1,7 @@
 """Who may call a server: checks of origin, host and token. Pure: headers, tokens and times are arguments.
 
-A server that only programs of its own machine can reach is still reached by every web page that is open there, and by
-pages whose host name was made to point at this machine. So a page must be of this server's own address or be allowed by
-name, and a local server answers to local names alone.
+Any web page open on a machine can reach its local servers, and DNS rebinding lets a page do so under its own host name.
+So a page must come from the server's own address or an allowed origin, and a local server answers only to local names.
 """
 
 import hashlib
@@ -16,20 +15,20 @@ from urllib.parse import urlsplit
 from voice.wire.endpoint import TOKEN_VARIABLE
 
 SHORT_LIVED = 60.0
-"""Seconds within which a call must begin for which a short-lived token was made."""
+"""Seconds for which a short-lived token can begin a call."""
 SHORTEST_TOKEN = 16
-"""Characters."""
+"""The length of a token, in characters."""
 _SIGNED = "v1"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is refused."""
+    """The refusal of a request."""
 
     status: int
-    """Of HTTP."""
+    """The HTTP status."""
     reason: str
-    """A sentence."""
+    """The reason, a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,24 +36,23 @@ class Access:
     """Who may call a server."""
 
     token: str | None = field(default=None, repr=False)
-    """What callers must know; None: nothing."""
+    """The secret that callers must send; None for none."""
     origins: tuple[str, ...] = ()
-    """Other web pages that may call, as "https://example.org"; "*" stands for all."""
+    """Other origins whose pages may call, such as "https://example.org"; "*" allows all."""
     local: bool = True
     """Whether only programs of this machine can reach the server."""
     behind_proxy: bool = False
-    """Whether callers reach it through a proxy, which encrypts the calls and may say by which name it was called."""
+    """Whether callers connect through a proxy, which adds TLS and may pass on the host name that they used."""
 
     def host(self, headers: Mapping[str, str]) -> str:
-        """The host, perhaps with a port, that the caller has called; "" if the request does not say.
+        """The host that the caller used, perhaps with a port; "" if the request has none.
 
-        Only a proxy is believed that it was called by another name (`X-Forwarded-Host`; the last proxy adds to the end
-        of a list, so that the first one comes first).
+        `X-Forwarded-Host` counts only behind a proxy. Each proxy appends to it, so the first entry is the caller's.
         """
         return self._forwarded(headers, "host") or headers.get("host", "")
 
     def is_encrypted(self, headers: Mapping[str, str]) -> bool:
-        """Whether a proxy says that the caller's connection to it is encrypted (`X-Forwarded-Proto`)."""
+        """Whether the proxy reports an encrypted connection (`X-Forwarded-Proto`)."""
         return self._forwarded(headers, "proto").lower() in ("https", "wss")
 
     def _forwarded(self, headers: Mapping[str, str], what: str) -> str:
@@ -71,15 +69,15 @@ class Access:
         return self.refusal_of_page(headers) or self._unknown(headers, given, now)
 
     def refusal_of_stranger(self, headers: Mapping[str, str]) -> Refusal | None:
-        """Why a request is refused for which a short-lived token is not enough; None when it may pass."""
+        """As `refusal`, for a request that needs the server's own token."""
         return self.refusal_of_page(headers) or self._unknown(headers, None, math.inf)
 
     def short_lived(self, now: float) -> str | None:
-        """A token for one caller, valid for `SHORT_LIVED` seconds; None where none is needed."""
+        """A token for one caller, valid for `SHORT_LIVED` seconds; None if none is needed."""
         return None if self.token is None else self._signed(int(now + SHORT_LIVED))
 
     def refusal_of_page(self, headers: Mapping[str, str]) -> Refusal | None:
-        """Why the page or the name of a request is wrong, whatever its token; None when both are right."""
+        """Why the origin or the host of a request is refused, whatever its token; None if both are allowed."""
         host, origin = self.host(headers), headers.get("origin")
         allowed = {"*", origin} & set(self.origins)
         if self.local and host and not (is_local(host) or any(_host_of(one) == host for one in self.origins)):
@@ -113,7 +111,7 @@ class Access:
 
 
 def is_local(host: str) -> bool:
-    """Whether a host, perhaps with a port, is this machine by a name that nobody else can point at it."""
+    """Whether a host, perhaps with a port, is this machine under a name that DNS cannot redirect."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
         return name == "localhost" or ipaddress.ip_address(name).is_loopback
@@ -127,10 +125,10 @@ def is_local_address(address: str) -> bool:
 
 
 def _host_of(origin: str) -> str:
-    """The host and port of an origin, which has nothing after them."""
+    """The host and port of an origin."""
     return origin.partition("://")[2]
 
 
 def _same(one: str, other: str) -> bool:
-    """Compared in a time that does not depend on where they differ."""
+    """Compare in constant time."""
     return hmac.compare_digest(one.encode(errors="replace"), other.encode(errors="replace"))

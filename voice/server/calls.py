@@ -1,4 +1,4 @@
-"""The calls under way on an agent: which begin, which are taken up again, and how they end."""
+"""The calls under way on an agent: how they begin, resume and end."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ MOST_BEGINNING = 16
 """Calls that may wait to begin; each takes 40 ms of the event loop."""
 NO_SUCH_CALL = "There is no such call to take up again: it has ended, waited too long, or lost too much; call anew."
 BEGIN_EVERY = 0.1
-"""Seconds between two beginnings at least, which leaves most of the event loop to the calls under way."""
+"""The least seconds between the beginnings of two calls; leaves most of the event loop to the calls under way."""
 
 log = logging.getLogger(__name__)
 
@@ -44,18 +44,18 @@ class BuiltCall:
 
     worker: PipelineWorker
     transport: CallTransport
-    """The part of it that speaks with the client."""
+    """The part that exchanges audio and messages with the client."""
 
 
 class ServableAgent(Protocol):
-    """The agent that the application serves once its models are loaded."""
+    """An agent that the application can serve once its models are loaded."""
 
     @property
     def native_rate(self) -> int:
         """The sample rate of the agent's voice, in Hz."""
 
     def status(self) -> dict[str, Any]:
-        """What `/healthz` reports besides readiness."""
+        """The rest of the `/healthz` report, besides readiness."""
 
     def build_call(self, caller: Caller) -> BuiltCall:
         """The pipeline of one call."""
@@ -68,11 +68,11 @@ class Calls:
         agent: builds the pipeline of each call.
         garbage: collected when calls have ended; None leaves that to Python.
         most: how many calls may be under way.
-        metrics: is told what becomes of calls.
+        metrics: the metrics of the calls.
         resume_within: seconds for which a call waits for a client whose connection broke; 0 ends it at once.
         from_one: how many calls may come from one other machine; None for any number.
         longest: seconds after which a call is closed.
-        idle: seconds without a message from the client after which it is closed; 0 never closes it.
+        idle: seconds without a message from the client after which a call is closed; 0 for never.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class Calls:
         self.agent = agent
         self.metrics = metrics
         self.headroom: Headroom | None = None
-        """What the calls leave of the server; None where that is not measured."""
+        """The server's spare capacity; None if it is not measured."""
         self.active: dict[asyncio.Task[None], float] = {}
-        """The calls under way, and when each began: seconds on the monotonic clock."""
+        """The calls under way, with the start of each in seconds on the monotonic clock."""
         self.ready = False
         self.closing = False
-        """Whether the server is about to end: calls go on, but none begins."""
+        """Whether the server is shutting down: calls go on, but none begins."""
         self._garbage = garbage
         self._most = most
         self._begins = asyncio.Lock()
@@ -108,7 +108,7 @@ class Calls:
         self._resumable: set[ResumableSocket] = set()
 
     def why_not(self) -> AdmissionRefusal | None:
-        """Why no call is taken now; None when one is."""
+        """Why a call would be refused now; None if it would be taken."""
         if not self.ready:
             return AdmissionRefusal(
                 kind="loading", reason="the models are still loading; try again when /readyz says so"
@@ -129,21 +129,21 @@ class Calls:
         return self.headroom.refusal(now, ages=[now - began for began in self.active.values()])
 
     def too_many_from(self, address: str) -> AdmissionRefusal | None:
-        """Why no further call from this address is taken; None when one is. This machine's own are not counted."""
+        """Why another call from this address is refused; None if it is taken. This machine's own calls do not count."""
         if self._from_one is None or is_local_address(address) or self._callers[address] < self._from_one:
             return None
         reason = f"{self._callers[address]} calls from your address are under way, the most for one; call later"
         return AdmissionRefusal(kind="address", reason=reason)
 
     def end_waiting(self) -> None:
-        """End the calls that wait for their clients: the server is about to end."""
+        """End the calls that wait for their clients, as the server shuts down."""
         for socket in self._resumable:
             socket.abandon()
 
     async def resume(self, websocket: WebSocket, token: str, received: str) -> None:
-        """Take a call up again that a token names, on a new connection; `received` says where its client is."""
+        """Resume the call with this token on a new connection; `received` is the client's count of messages."""
         count = int(received) if received.isascii() and received.isdigit() and len(received) < 12 else -1
-        # All are compared, so that the time does not tell which one is right.
+        # All are compared, so that the time does not reveal which one matches.
         found = [one for one in self._resumable if one.is_for(token, count)]
         if not found and RESUME_PARAMETER not in websocket.query_params:
             await websocket.send_denial_response(JSONResponse({"error": NO_SUCH_CALL}, 410))
@@ -169,8 +169,8 @@ class Calls:
         Args:
             websocket: the client's connection.
             sample_rate: what the client asks for; see `out_rate`.
-            ducks: whether its loudspeaker becomes softer when it is told to.
-            resumes: whether it takes the call up again when its connection breaks.
+            ducks: whether it can lower its own playback volume.
+            resumes: whether it can resume the call after its connection breaks.
             evals: whether it may be pipecat's eval harness.
         """
         await websocket.accept()
@@ -196,7 +196,7 @@ class Calls:
             log.warning("a call could not begin: %s", error)
             await websocket.close(1011, shortened(str(error)))
         except asyncio.CancelledError:
-            # The server is shutting down and this call took too long to end; uvicorn would print its traceback.
+            # The server is shutting down and this call took too long to end; uvicorn would print a traceback.
             log.warning("a call was cut off")
         finally:
             self.active.pop(task, None)
@@ -205,11 +205,11 @@ class Calls:
                 del self._callers[address]
 
     async def _begin(self, caller: Caller) -> BuiltCall:
-        """Build a call's pipeline, when it is its turn: building many at once would hold up the calls under way."""
+        """Wait for this call's turn, and build its pipeline: building many at once would delay the calls under way."""
         self._beginning += 1
         try:
             async with self._begins:
-                # Also after calls that have ended already: clients may call and hang up again and again.
+                # Ended calls count, too: clients may call and hang up over and over.
                 await asyncio.sleep(self._next_begins - time.monotonic())
                 self._next_begins = time.monotonic() + BEGIN_EVERY
                 return self.agent.build_call(caller)
@@ -217,10 +217,10 @@ class Calls:
             self._beginning -= 1
 
     async def _resumable_socket(self, websocket: WebSocket) -> ResumableSocket | WebSocket:
-        """The connection of a call that is taken up again when it breaks."""
+        """A connection that the client can resume after it breaks."""
         if not self._resume_within:
             return websocket
-        # Otherwise clients that call and vanish would fill the server for as long as their calls wait.
+        # Otherwise calls whose clients have vanished could fill the server while they wait.
         most = max(1, self._most // 2)
         socket = ResumableSocket(
             within=self._resume_within, may_wait=lambda: sum(one.away for one in self._resumable) < most
@@ -229,7 +229,7 @@ class Calls:
         return socket
 
     async def _run(self, caller: Caller) -> None:
-        """Run a call to its end; it is counted, and can be taken up again where its connection allows that."""
+        """Run a call to its end; it is counted, and resumable if its connection is."""
         socket, counted = caller.socket, self.metrics.began() if self.metrics else None
         if isinstance(socket, ResumableSocket):
             self._resumable.add(socket)
@@ -247,7 +247,7 @@ class Calls:
                 socket.end()
 
     async def _converse(self, caller: Caller) -> str:
-        """Run a call's pipeline to its end; returns why it ended, as a clause."""
+        """Run a call's pipeline to its end; returns the reason, a clause."""
         call = await self._begin(caller)
         worker, transport = call.worker, call.transport
         why = "the agent ended it"

@@ -1,4 +1,4 @@
-"""How a call is closed: the code and the reason that its client gets, and when a client counts as idle."""
+"""How a call is closed: the code and the reason sent to the client, and the limit for idle clients."""
 
 import asyncio
 import contextlib
@@ -10,9 +10,9 @@ from typing import Literal, Protocol
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 CLOSE_REASON_BYTES = 123
-"""Bytes of the reason with which a WebSocket is closed."""
+"""The most bytes of a WebSocket's close reason."""
 CLOSE_WITHIN = 1.0
-"""Seconds that a client may take to answer the closing handshake; the end of a call does not wait for it."""
+"""Seconds that a client has to answer the closing handshake; the end of a call does not wait for it."""
 STOPPED = 1012
 """Code with which a server that is stopped closes its connections, uvicorn's."""
 
@@ -24,19 +24,19 @@ class Closing:
     """How a call is closed by the server."""
 
     code: int
-    """Of WebSocket."""
+    """The WebSocket close code."""
     reason: str
-    """A clause."""
+    """The reason, a clause."""
     kind: Literal["refused", "given up"]
-    """Whether it is for what the client sent, or because the call could not go on."""
+    """Whether the client broke the rules, or the call failed."""
 
 
 def shortened(reason: str) -> str:
-    """A reason that fits `CLOSE_REASON_BYTES` of UTF-8; a longer one is cut between words and ends in "…"."""
+    """The reason in at most `CLOSE_REASON_BYTES` of UTF-8; a longer one is cut between words and ends in "…"."""
     encoded = reason.encode()
     if len(encoded) <= CLOSE_REASON_BYTES:
         return reason
-    # The byte after the room for the "…" shows whether the last word is whole.
+    # One byte beyond the space before the "…" shows whether the last word is whole.
     room = CLOSE_REASON_BYTES - len("…".encode())
     kept = encoded[: room + 1].decode(errors="ignore")
     return (kept.rpartition(" ")[0] or encoded[:room].decode(errors="ignore")).rstrip(" ,;:") + "…"
@@ -44,7 +44,7 @@ def shortened(reason: str) -> str:
 
 @contextlib.asynccontextmanager
 async def closed_at_end(websocket: WebSocket) -> AsyncIterator[None]:
-    """Close a connection with 1011 where nothing else has: its server would drop it without a word (1006)."""
+    """Close a connection with 1011 if nothing else has; otherwise the client would see 1006, without a reason."""
     try:
         yield
     finally:
@@ -54,18 +54,18 @@ async def closed_at_end(websocket: WebSocket) -> AsyncIterator[None]:
 
 
 class IdleTransport(Protocol):
-    """A call's transport, as far as it is watched here."""
+    """The part of a call's transport that is watched here."""
 
     @property
     def last_message(self) -> float | None:
-        """When the client sent something last, or came back; None while it is away and may come back."""
+        """When the client last sent something or came back; None while it is away and may come back."""
 
     async def end(self, reason: str) -> None:
         """End the call; `reason` is a clause."""
 
 
 async def end_when_idle(transport: IdleTransport, within: float, clock: Callable[[], float] = time.monotonic) -> None:
-    """End the call once its client has sent nothing for `within` seconds; 0 never does.
+    """End the call once its client has sent nothing for `within` seconds; 0 for never.
 
     Args:
         transport: the call's.

@@ -1,7 +1,7 @@
-"""Connections of a server: how long they may say nothing, how slowly they may read, and what they may send.
+"""Connections of a server, with limits for silence, slow reading and the amount of input.
 
-uvicorn has no settings for these. A client that connects and sends no request would be kept for ever, one that never
-reads would fill the memory, and one that sends without end would keep the event loop from the calls of others.
+uvicorn has no such settings. It would keep a client without a request for ever, fill the memory for one that never
+reads, and let one that sends without end block the event loop.
 """
 
 import asyncio
@@ -21,30 +21,30 @@ from voice.server.limits import Bucket, most_connections
 SAID_EVERY = 10.0
 """Seconds between two warnings that connections are refused."""
 SLICE = 2048
-"""Bytes that are parsed before what they hold is judged: some 300 of the smallest frames."""
+"""Bytes parsed before their contents are checked: some 300 of the smallest frames."""
 log = logging.getLogger(__name__)
 
 
 class TolerantHTTP(H11Protocol):
-    """HTTP connections that a broken request ends, whatever has been answered on them before."""
+    """HTTP connections that close on a broken request, even after earlier answers."""
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what came; where an answer is under way or was the last one, uvicorn would raise an error."""
+        """Refuse a broken request; during or after the last answer, uvicorn would raise an error."""
         try:
             super().send_400_response(msg)
         except h11.LocalProtocolError:
             self.transport.close()
         if self.cycle is not None:
-            # What still answers the request whose body broke has nobody to answer.
+            # A handler that is still answering the broken request has no client any more.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
 
 
 class TolerantWebSocket(WebSocketsSansIOProtocol):
-    """WebSockets whose handshake may be one that uvicorn takes for a request, and `websockets` does not."""
+    """WebSockets that survive a handshake which uvicorn accepts as a request and `websockets` does not."""
 
     def shutdown(self) -> None:
-        """The server ends: tell the client so, where uvicorn would give the code alone."""
+        """Tell the client that the server ends; uvicorn would send only the code."""
         if self.handshake_complete and not self.close_sent:
             self.queue.put_nowait({"type": "websocket.disconnect", "code": STOPPED})
             self.conn.send_close(STOPPED, "the server was stopped")
@@ -53,7 +53,7 @@ class TolerantWebSocket(WebSocketsSansIOProtocol):
         super().shutdown()
 
     def handle_parser_exception(self) -> None:
-        """Refuse a broken handshake, such as one with a long line; a broken frame is refused by `websockets`."""
+        """Refuse a broken handshake, such as one with a long line; `websockets` refuses broken frames."""
         if self.conn.close_sent is not None:
             super().handle_parser_exception()
             return
@@ -63,18 +63,18 @@ class TolerantWebSocket(WebSocketsSansIOProtocol):
 
 
 class RequestReader(h11.Connection):
-    """Reads requests, and refuses those with a body that no address of the server needs."""
+    """Reads requests, and refuses bodies larger than any address of the server needs."""
 
     def next_event(self) -> Any:
         """The next event.
 
         Raises:
-            h11.RemoteProtocolError: the request is broken, or its body may be long.
+            h11.RemoteProtocolError: the request is broken, or its body may be too long.
         """
         event = super().next_event()
         if isinstance(event, h11.Request):
             for name, value in event.headers:
-                # Each chunk of a body is an event, even if it has one byte.
+                # Each chunk of a body is an event, even one of a single byte.
                 if name == b"transfer-encoding" or (name == b"content-length" and int(value) > limits.LARGEST_BODY):
                     self._process_error(self.their_role)
                     raise h11.RemoteProtocolError("the body is too large, or chunked", error_status_hint=413)
@@ -82,10 +82,10 @@ class RequestReader(h11.Connection):
 
 
 class BoundedHTTP(TolerantHTTP):
-    """HTTP connections, each with a whole request in time, and one request after the other.
+    """HTTP connections with a time limit for each request, and one request at a time.
 
-    There are at most `most_connections`, and at most half as many from one other machine, so that it does not keep
-    everybody else out. Further requests on a connection wait for their turn among all that the server is asked.
+    There are at most `most_connections`, and at most half as many from one other machine, so that it cannot lock out
+    everyone else. Further requests on a connection queue with those of all clients.
     """
 
     _patience: asyncio.TimerHandle | None = None
@@ -101,7 +101,7 @@ class BoundedHTTP(TolerantHTTP):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and wait for its request."""
         super().connection_made(transport)
-        # What asyncio has read is parsed without a pause.
+        # Input that asyncio has read is parsed without a pause.
         transport.max_size = limits.READ_BYTES  # type: ignore[attr-defined]
         if refused := self._refused():
             self._say(refused)
@@ -110,7 +110,7 @@ class BoundedHTTP(TolerantHTTP):
         self._patience = self.loop.call_later(limits.REQUEST_WITHIN, self._give_up)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, unless a request's head is too large; a further request waits for its turn."""
+        """Read on, unless a request's head is too large; further requests wait for their turn."""
         if self.conn.their_state is h11.IDLE:
             head = data.partition(b"\r\n\r\n")[0]
             self._head, self._lines = self._head + len(head), self._lines + head.count(b"\n")
@@ -142,12 +142,12 @@ class BoundedHTTP(TolerantHTTP):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """The request came, and the connection becomes a call."""
+        """The request is a handshake: the connection becomes a call."""
         self._stop_waiting()
         super().handle_websocket_upgrade(event)
 
     def _refused(self) -> str | None:
-        """Why this connection is one too many; None when it is not."""
+        """Why this connection is one too many; None if it is not."""
         most, others = most_connections(), len(self.connections) - 1
         if others >= most:
             return f"{others} are open"
@@ -164,7 +164,7 @@ class BoundedHTTP(TolerantHTTP):
             log.warning("connections are refused: %s", why)
 
     def on_response_complete(self) -> None:
-        """The next request has to come in time, too; one that did not wait for the answer gets none."""
+        """Start the time limit for the next request; one that did not wait for this answer gets none."""
         self._may_begin, self._head, self._lines = False, 0, 0
         if self.conn.trailing_data[0]:
             self.transport.close()
@@ -183,10 +183,10 @@ class BoundedHTTP(TolerantHTTP):
 
 
 class BoundedWebSocket(TolerantWebSocket):
-    """WebSockets whose client reads what it is sent, and sends no more frames than a client needs.
+    """WebSockets with limits for unread output and for the rate of frames.
 
-    One that sends more is told so and dropped. uvicorn stops reading a socket after each message until it has been
-    handled, which takes two calls of the system; here it stops when `MOST_WAITING` messages wait.
+    A client that exceeds them is told so and dropped. uvicorn pauses reading after each message, which takes two system
+    calls; here it pauses when `MOST_WAITING` messages wait.
     """
 
     _unread: asyncio.TimerHandle | None = None
@@ -198,7 +198,7 @@ class BoundedWebSocket(TolerantWebSocket):
         self._controls = Bucket(limits.CONTROLS)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, until something is refused."""
+        """Read on until something is refused."""
         for start in range(0, len(data), SLICE):
             if self.transport.is_closing():
                 break
@@ -225,7 +225,7 @@ class BoundedWebSocket(TolerantWebSocket):
             self._refuse(1008, f"more than {limits.FRAMES.a_second:g} messages a second came")
 
     def handle_ping(self) -> None:
-        """Answer a ping, unless there are too many, or the client does not read the answers."""
+        """Answer a ping, unless there are too many or the client leaves the answers unread."""
         if not self._takes_control():
             return
         super().handle_ping()
@@ -246,7 +246,7 @@ class BoundedWebSocket(TolerantWebSocket):
         return False
 
     def send_receive_event_to_app(self) -> None:
-        """Pass a message on, unless it is text that is not UTF-8: uvicorn would print a traceback."""
+        """Pass a message on, unless it is invalid UTF-8: uvicorn would print a traceback."""
         if self.curr_msg_data_type == "text" and not self.close_sent:
             try:
                 b"".join(self.frames).decode()
@@ -256,7 +256,7 @@ class BoundedWebSocket(TolerantWebSocket):
         super().send_receive_event_to_app()
 
     def _refuse(self, code: int, reason: str) -> None:
-        """Close for what the client has sent, without waiting for it."""
+        """Close because of the client's input, without waiting for it."""
         if self.close_sent:
             self.transport.close()
             return
@@ -264,7 +264,7 @@ class BoundedWebSocket(TolerantWebSocket):
         self.handle_parser_exception()
 
     def handle_parser_exception(self) -> None:
-        """Close for what the client has sent, and tell the application why."""
+        """Close because of the client's input, and tell the application why."""
         close = self.conn.close_sent
         if close is not None and not self.close_sent:
             log.warning("a client was refused: %s", close.reason)
@@ -274,7 +274,7 @@ class BoundedWebSocket(TolerantWebSocket):
 
     @property
     def read_paused(self) -> bool:
-        """Whether uvicorn should leave reading as it is: nothing is read, or more may wait."""
+        """Whether uvicorn should neither pause nor resume reading: it is paused, or more may wait."""
         return self._paused or self.queue.qsize() < limits.MOST_WAITING
 
     @read_paused.setter
@@ -282,19 +282,19 @@ class BoundedWebSocket(TolerantWebSocket):
         self._paused = paused
 
     async def send(self, message: Any) -> None:
-        """Send what the application says; a refusal completes the handshake, which uvicorn would log as an error."""
+        """Send the application's message; a refusal completes the handshake, which uvicorn would log as an error."""
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and self.close_sent:
             self.handshake_complete = True
 
     def pause_writing(self) -> None:
-        """More waits for the client than the socket takes."""
+        """The socket's buffer for the client is full."""
         super().pause_writing()
         if self._unread is None:
             self._unread = self.loop.call_later(limits.READ_WITHIN, self._cut)
 
     def resume_writing(self) -> None:
-        """The client has read."""
+        """The client has read its buffer."""
         super().resume_writing()
         self._stop_waiting()
 
@@ -304,7 +304,7 @@ class BoundedWebSocket(TolerantWebSocket):
         super().connection_lost(exc)
 
     def _cut(self) -> None:
-        log.warning("a call was cut off: its client does not read what it is sent")
+        log.warning("a call was cut off: its client does not read")
         self.transport.abort()
 
     def _stop_waiting(self) -> None:

@@ -1,7 +1,7 @@
-"""pipecat's eval harness as a call's client: JSON messages instead of protobuf frames, and more rights than others.
+"""pipecat's eval harness as a call's client: it sends JSON instead of protobuf frames, and has more rights than others.
 
-Its first message, `eval-connect`, says that it is one, and whether the agent's speech is wanted. It may then set the
-conversation, ask to be told of tool calls and end the call, so only who knows the server's own token may be one.
+Its first message, `eval-connect`, identifies it and says whether it wants the agent's speech. It may then set the
+conversation, subscribe to tool calls and end the call, so it needs the server's own token.
 """
 
 import base64
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipecat.evals.serializer import EvalSerializer
 
 AUDIO = "raw-audio"
-"""The type of the messages that hold the user's audio."""
+"""The type of messages with the user's audio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Harness:
     """The harness at the other end of one call."""
 
     serializer: "EvalSerializer"
-    """pipecat's, for the agent's side."""
+    """pipecat's serializer for the agent's side."""
     skip_tts: bool
-    """Whether the agent's answers are wanted as text alone."""
+    """Whether the harness wants answers as text only."""
 
     @classmethod
     def that_connects(cls, first: str) -> Self | None:
-        """The harness whose first message this is; None if it is another client's.
+        """The harness, if this is its first message; None for another client's.
 
         Raises:
             WireError: its flags cannot be read.
@@ -57,7 +57,7 @@ class Harness:
         return LLMConfigureOutputFrame(skip_tts=self.skip_tts)
 
     async def deserialize(self, data: str | bytes) -> Frame | None:
-        """One message to one frame; None for one that needs no more.
+        """Turn a message into a frame; None if it needs no further handling.
 
         Raises:
             WireError: it is broken.

@@ -1,9 +1,8 @@
-"""How busy the server's event loop is, and when it stalls: when everything that waits for it waits 20 ms or more.
+"""The load of the server's event loop, and its stalls: delays of 20 ms or more for everything that waits for it.
 
-asyncio hands its selector the time until its next timer and runs what is due when that returns. So the time between
-two polls is the loop's own work, to the microsecond, and a poll that returns late is a process that got no processor.
-Watching costs two readings of the clock in each round, and while a call is on a timer every 20 ms, without which a
-poll could sleep too long to be late.
+asyncio passes its selector the time until the next timer, and runs callbacks after it returns. So the time between two
+polls is the loop's own work, and a late return means that the process had no processor. Watching costs two clock
+readings per round and, during calls, a timer every 20 ms, which keeps polls short enough to show a delay.
 """
 
 import asyncio
@@ -21,13 +20,13 @@ from voice.queue_waits import QueueWaits
 
 SLICE = 0.25
 WINDOW = 5.0
-"""Seconds over which the load is taken, in slices of `SLICE`."""
+"""Seconds over which the load is measured, in slices of `SLICE`."""
 KEPT = 512
-"""Stalls that are remembered."""
+"""The number of stalls remembered."""
 TICK = 0.02
-"""Seconds after which the loop is woken during calls."""
+"""Seconds between two wake-ups of the loop during calls."""
 NOTED = 0.002
-"""Seconds by which a poll has to be late to count."""
+"""The least delay of a poll that counts, in seconds."""
 Poll = Callable[[float | None], Any]
 """A selector's `select`."""
 
@@ -35,26 +34,25 @@ Poll = Callable[[float | None], Any]
 class LoopLoad:
     """The work of one event loop over the latest `WINDOW`.
 
-    A slice holds the seconds in which callbacks ran and the longest delay; a delay that reaches into several slices
-    counts in the one in which it ended.
+    A slice holds the seconds of callbacks and the longest delay; a delay counts in the slice in which it ends.
     """
 
     def __init__(self) -> None:
         self._slices: deque[list[float]] = deque(maxlen=round(WINDOW / SLICE))
 
     def worked(self, start: float, end: float) -> None:
-        """The loop ran callbacks from `start` to `end`, so that everything else waited."""
+        """Count callbacks that ran from `start` to `end`, while everything else waited."""
         current = self._slice(end)
         current[1] += end - start
         current[2] = max(current[2], end - start)
 
     def late(self, seconds: float, now: float) -> None:
-        """The process was woken this much later than it had asked for."""
+        """Count a wake-up that was this many seconds late."""
         current = self._slice(now)
         current[2] = max(current[2], seconds)
 
     def busy(self, now: float) -> float:
-        """The share of the window in which callbacks ran; 1 is a loop that can do no more."""
+        """The share of the window in which callbacks ran; at 1 the loop is saturated."""
         return min(1.0, sum(one[1] for one in self._slices if one[0] > now - WINDOW - SLICE) / WINDOW)
 
     def longest(self, now: float) -> float:
@@ -62,7 +60,7 @@ class LoopLoad:
         return max((one[2] for one in self._slices if one[0] > now - WINDOW - SLICE), default=0.0)
 
     def _slice(self, now: float) -> list[float]:
-        """The slice of an instant: its beginning, the seconds of work in it, and the longest delay."""
+        """The slice of an instant: its beginning, seconds of work, and longest delay."""
         begin = now // SLICE * SLICE
         if not self._slices or self._slices[-1][0] != begin:
             self._slices.append([begin, 0.0, 0.0])
@@ -77,24 +75,24 @@ class StallLog:
         self._collected = 0.0
 
     def worked(self, start: float, end: float) -> None:
-        """The loop ran callbacks; collections in it are stalls of their own."""
+        """Count callbacks; garbage collections among them are stalls of their own."""
         self._note(start, end - start - self._collected, "event loop")
         self._collected = 0.0
 
     def slept(self, start: float, end: float, timeout: float | None) -> None:
-        """The loop waited for events, for `timeout` seconds at the most."""
+        """Count a wait for events of at most `timeout` seconds."""
         if timeout is not None:
             due = start + max(0.0, timeout)
             self._note(due, end - due - self._collected, "event loop")
         self._collected = 0.0
 
     def collected(self, start: float, end: float) -> None:
-        """Garbage was collected, in any thread: the others stood still."""
+        """Count a garbage collection, in any thread; it stopped all others."""
         self._collected += end - start
         self._note(start, end - start, "garbage collection")
 
     def between(self, since: float, until: float) -> list[Stall]:
-        """The stalls that ended after `since` and not after `until`, in order."""
+        """The stalls that ended after `since` and by `until`, in order."""
         # A copy: another thread may note a collection.
         found = [stall for stall in self._stalls.copy() if since < stall.end <= until]
         return sorted(found, key=lambda stall: stall.at)
@@ -105,7 +103,7 @@ class StallLog:
 
 
 class LoopWatch:
-    """Watches one event loop, through a selector that polls as `timed` says, and the process's collections.
+    """Watches one event loop, through its selector (`timed`), and the process's garbage collections.
 
     Args:
         loop: the loop; call this in its thread.
@@ -116,20 +114,20 @@ class LoopWatch:
         self.log = StallLog()
         self.load = LoopLoad()
         self.waits = QueueWaits("event_loop")
-        """How late the loop's own timer is during calls, which is how long everything waits for its turn."""
+        """The delays of the loop's own timer during calls: how long everything waits for its turn."""
         self._loop = weakref.ref(loop)
         self._clock = clock
         self._calls = 0
         self._due = 0.0
-        """When the loop should be woken next."""
+        """When the loop is to be woken next."""
         self._collecting: float | None = None
         gc.callbacks.append(self._on_collection)
 
     @classmethod
     def begin(cls, loop: asyncio.AbstractEventLoop) -> "LoopWatch | None":
-        """Watch a loop from now on, by a wrapper around its selector; None for a loop that has none.
+        """Watch a loop through a wrapper around its selector; None if it has none.
 
-        asyncio itself reports how long its callbacks took in debug mode only, which is far too slow for calls.
+        asyncio reports the duration of callbacks only in debug mode, which is far too slow for calls.
         """
         selector = getattr(loop, "_selector", None)
         if selector is None:
@@ -139,29 +137,29 @@ class LoopWatch:
         return watch
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         gc.callbacks.remove(self._on_collection)
         selector = getattr(self._loop(), "_selector", None)
         if selector is not None:
             vars(selector).pop("select", None)
 
     def between(self, since: float, until: float) -> list[Stall]:
-        """The stalls that ended after `since` and not after `until`, to a tenth of a millisecond."""
+        """The stalls that ended after `since` and by `until`, to a tenth of a millisecond."""
         return [replace(stall, ms=round(stall.ms, 1)) for stall in self.log.between(since, until)]
 
     def call_began(self) -> None:
-        """A call has begun; the loop is woken until as many calls have ended."""
+        """Begin a call; the loop is woken until all calls have ended."""
         self._calls += 1
         if self._calls == 1:
             self._due = self._clock()
             self._tick()
 
     def call_ended(self) -> None:
-        """A call has ended."""
+        """End a call."""
         self._calls -= 1
 
     def timed(self, poll: Poll) -> Poll:
-        """`poll`, with its times and the work between two polls logged."""
+        """`poll`, which also records its duration and the work between two polls."""
         clock, log, load = self._clock, self.log, self.load
         woke = clock()
 

@@ -1,13 +1,13 @@
-"""Collects the garbage of a server when no call has to wait for it; for a process that enters `GarbageCollection`.
+"""Collects a server's garbage while no call has to wait for it; active inside `GarbageCollection`.
 
-While Python's collector looks for objects that only refer to one another, nothing else runs, and it takes up to 1 µs
-for each object that is alive or left. Neither Python nor pipecat has settings for what is done here:
+Python's collector stops everything else while it looks for reference cycles, for up to 1 µs per live or dead object.
+Neither Python nor pipecat has settings for this:
 
-- **The heap is frozen** once the models are loaded. Models and libraries stay for good, so that the collector need not
+- **The heap is frozen** once the models are loaded. Models and libraries are never freed, so the collector need not
   walk them during calls.
-- **The parts of a finished call are emptied.** A call has 2,700 objects and would leave 1,300 in cycles: with a few
-  calls, collecting them takes the 10 ms that audio bears. Emptied, it leaves 200, which wait for a moment when at most
-  one caller has to wait for the collector.
+- **The parts of a finished call are emptied.** A call has 2,700 objects and would leave 1,300 in cycles: after a few
+  calls, collecting them takes 10 ms, the most that audio tolerates. An emptied call leaves 200, which are collected
+  when at most one other call is under way.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pipecat.processors.frame_processor import FrameProcessor
 
 RARELY = 1000
-"""The collector walks the whole heap once in so many times that it walks its middle generation."""
+"""Collections of the middle generation between two walks of the whole heap."""
 RELEASE_AFTER = 0.5
-"""Seconds after a call within which its tasks end."""
+"""Seconds that the tasks of a call may take to end after it."""
 MOST_UNCOLLECTED = 6
-"""Calls after which their remains are collected even though several others are under way."""
+"""Finished calls after which the garbage is collected even if several calls are under way."""
 COLLECT_EVERY = 1.0
-"""Least seconds between two collections: clients that connect and vanish would otherwise each cause one."""
+"""The least seconds between two collections; otherwise each client that connects and vanishes would cause one."""
 
 EMPTIED = ("pipecat.", "voice.", "pipelines.")
 """Packages whose parts are emptied."""
@@ -36,9 +36,9 @@ EMPTIED = ("pipecat.", "voice.", "pipelines.")
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """While libraries are imported, garbage is not collected, and what was imported is frozen.
+    """Collect no garbage while libraries are imported, and freeze the imported objects.
 
-    Walking libraries again and again as they come takes a tenth of the start, and later 0.1 s at a time.
+    Walking the libraries repeatedly takes a tenth of the start-up time, and later 0.1 s at a time.
     """
     gc.disable()
     try:
@@ -49,7 +49,7 @@ def importing() -> Iterator[None]:
 
 
 class GarbageCollection:
-    """Collects the garbage of calls at good moments; leaving the context leaves that to Python again.
+    """Collects the garbage of calls at good moments; on leaving the context, Python takes over again.
 
     Args:
         loop: the loop that runs the calls; enter and leave the context in its thread.
@@ -72,7 +72,7 @@ class GarbageCollection:
         gc.unfreeze()
 
     def freeze(self) -> None:
-        """The models are loaded: what there is now is not walked again."""
+        """Exclude all present objects from collection; called once the models are loaded."""
         gc.collect()
         gc.freeze()
         _release_freed_memory()
@@ -80,10 +80,10 @@ class GarbageCollection:
         gc.set_threshold(young, middle, RARELY)
 
     def call_ended(self, worker: "PipelineWorker", *, others: int) -> None:
-        """Empty the parts of a call, and collect what is left of calls if this is a good moment.
+        """Empty the parts of a call, and collect the garbage of calls if this is a good moment.
 
         Args:
-            worker: what ran the call, `RELEASE_AFTER` its end.
+            worker: the call's worker, `RELEASE_AFTER` seconds after its end.
             others: how many calls are under way.
         """
         if worker.has_finished():
@@ -103,10 +103,10 @@ class GarbageCollection:
 
 
 def empty(worker: "PipelineWorker") -> None:
-    """Cut the references between the parts of a finished call, so that most go without the collector.
+    """Cut the references between the parts of a finished call, so that most are freed without the collector.
 
-    A part names as `unseen` those parts of its own that the pipeline does not see. Parts of packages other than ours
-    and pipecat's keep what they hold: their owner may read it after the call.
+    A part lists in `unseen` its own parts that the pipeline does not know. Parts from other packages than ours and
+    pipecat's keep their contents: their owner may read them after the call.
     """
     parts: list[FrameProcessor] = [worker.pipeline]
     while parts:
@@ -118,7 +118,7 @@ def empty(worker: "PipelineWorker") -> None:
 
 
 def _release_freed_memory() -> None:
-    """Give what loading models has freed back to the system, where the C library is glibc: 50 to 100 MB."""
+    """Return the memory freed by loading models to the system (glibc only): 50 to 100 MB."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -28,77 +28,78 @@ IDLE = 60.0
 DRAIN_WITHIN = 30.0
 """Seconds that the calls under way may take after SIGTERM, unless it is set."""
 REQUEST_WITHIN = 10.0
-"""Seconds from connecting to a whole request."""
+"""Seconds from the connection to the end of its first request."""
 LARGEST_HEAD = 16 << 10
 """Bytes of a request's line and headers; some with long cookies have 8 kB."""
 MOST_HEADERS = 100
 LARGEST_BODY = 16 << 10
-"""Bytes of a request's body; `POST /start` is the only one that has any."""
+"""Bytes of a request's body; only `POST /start` has one."""
 OPENED = Rate(40.0, 8)
-"""Connections that are accepted, and further requests on them that are answered, in a second on average, and at once:
-each takes 2 ms of the event loop. The others wait, 50 of them for a second."""
+"""New connections and further requests, per second on average and at once: each takes 2 ms of the event loop. Others
+wait, 50 of them for a second."""
 DESCRIPTORS_OF_A_CALL = 4
 MOST_RESERVED = 32
-"""Descriptors that are left to the calls under way when a new connection could have them."""
+"""File descriptors reserved for the calls under way; new connections do not get them."""
 
 LARGEST_MESSAGE = 1 << 20
-"""Bytes of a message, in all its fragments: what pipecat's eval harness needs for an image."""
+"""Bytes of a message, all fragments together: enough for an image from pipecat's eval harness."""
 LARGEST_AUDIO = 128 << 10
 """Bytes of a message with audio: 4 s of it at 16 kHz."""
 LARGEST_TEXT = 64 << 10
-"""Characters of an RTVI message. Those of this project have a few hundred, and up to 24,000 where each character of a
-text is escaped; the rest is for an application's own."""
+"""Characters of an RTVI message. Messages of this project have a few hundred, or up to 24,000 if each character of a
+text is escaped; applications may send larger ones."""
 DEEPEST = 32
-"""Lists and objects of an RTVI message that are in one another; its envelope has three."""
+"""Nesting depth of an RTVI message; its envelope takes three."""
 FRAMES = Rate(400.0, 4000)
-"""Frames of a WebSocket, in a second on average, and at once: six times as many as one for each 16 ms of audio, and
-what a client sends again that was away for half a minute."""
+"""WebSocket frames, per second on average and at once: six times one frame per 16 ms of audio, and the frames that a
+client sends again after half a minute away."""
 CONTROLS = Rate(10.0, 50)
 """Pings and pongs."""
 RTVI = Rate(20.0, 200)
 """RTVI messages."""
 READ = Rate(1000.0, 64)
-"""Messages that are taken from one client's socket; it is not read meanwhile, so nobody else waits for them."""
+"""Messages taken from one client's socket; beyond this rate it is not read, so no other client waits."""
 RTVI_READ = Rate(50.0, 10)
-"""Those that hold no audio: each passes through the whole pipeline."""
+"""Messages without audio: each passes through the whole pipeline."""
 READ_BYTES = 16 << 10
-"""Bytes that are read from a socket at once."""
+"""Bytes read from a socket at once."""
 CHARACTERS = Rate(float(64 << 10), 256 << 10)
 """Characters of RTVI messages."""
 LONGEST_TEXT = 2000
-"""Characters of a text that a client sends in place of speech: two minutes of it."""
+"""Characters of a text sent in place of speech: two minutes of speech."""
 ASKED = Rate(2.0, 3)
-"""Messages that interrupt an answer or ask for one and are handled; others wait. A caller says one in some seconds."""
+"""Messages that interrupt or request an answer and are handled at once; others wait. A caller needs one every few
+seconds."""
 ASKED_WITHIN = 5.0
-"""Seconds for which such a message waits at most; a later one is refused."""
+"""Seconds that such a message waits at most; one that would wait longer is refused."""
 MOST_QUEUED = 100
-"""RTVI messages that wait to be handled; further ones are dropped."""
+"""RTVI messages that may wait to be handled; further ones are dropped."""
 MOST_WAITING = 64
-"""Messages of a client that may wait to be handled before its socket is not read: a second of audio."""
+"""Messages of a client that may wait before reading its socket stops: a second of audio."""
 AHEAD = 10.0
-"""Seconds by which audio may run ahead of real time. More cannot have been spoken into a microphone, and recognising
-it would take the cores from the calls under way."""
+"""Seconds by which audio may run ahead of real time. A microphone never does, and recognising faster audio would take
+the cores from the calls under way."""
 BEHIND = 60.0
-"""Seconds of audio that may be late: what a network held back that long arrives all at once."""
+"""Seconds of audio that may be late: a network that stalls for so long delivers it all at once."""
 
 READ_WITHIN = 5.0
-"""Seconds for which a client may read nothing while audio waits for it: more than any jitter buffer holds."""
+"""Seconds for which a client may leave its audio unread: more than any jitter buffer holds."""
 MOST_UNREAD = 1 << 20
-"""Bytes that may wait for a client; pongs are written without waiting for it."""
+"""Bytes that may wait for a client: pongs are queued even if it reads nothing."""
 
 
 class Bucket:
-    """A token bucket, full at first, which holds as many tokens as may be taken at once.
+    """A token bucket, full at first.
 
     Args:
-        rate: tokens that come in a second, and that it holds.
+        rate: tokens added per second, and the most it holds.
     """
 
     def __init__(self, rate: Rate) -> None:
         self._rate, self._level, self._then = rate, float(rate.at_once), float("-inf")
 
     def take(self, now: float, tokens: float = 1.0) -> bool:
-        """Take tokens, if there are enough; returns whether there were."""
+        """Take tokens if there are enough; returns whether there were."""
         self._fill(now)
         if self._level < tokens:
             return False
@@ -106,7 +107,7 @@ class Bucket:
         return True
 
     def wait(self, now: float, longest: float = float("inf")) -> float | None:
-        """Take a token that may be yet to come; returns the seconds until then, None if more than `longest`."""
+        """Take a token, perhaps in advance; returns the seconds until it is due, None if more than `longest`."""
         self._fill(now)
         wait = max(0.0, (1.0 - self._level) / self._rate.a_second)
         if wait > longest:
@@ -127,5 +128,5 @@ def descriptors() -> int:
 
 
 def most_connections() -> int:
-    """How many connections leave enough descriptors for calls: a quarter of those that the process may open."""
+    """The most connections: a quarter of the process's descriptors, so that calls have enough."""
     return max(16, min(descriptors(), 4096) // DESCRIPTORS_OF_A_CALL)

@@ -1,6 +1,6 @@
-"""A server's listening socket: its connections are accepted one by one, no faster than the calls under way bear.
+"""A server's listening socket: accepts connections one by one, no faster than the calls under way tolerate.
 
-asyncio accepts up to 2,048 in one round of its loop. Without free descriptors it logs a traceback for each that waits.
+asyncio accepts up to 2,048 in one round of its loop, and out of descriptors it logs a traceback for each.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from voice.server import limits
 from voice.server.limits import Bucket, descriptors, most_connections
 
 RETRY_AFTER = 0.5
-"""Seconds until a connection is accepted again after descriptors were short."""
+"""Seconds without new connections after the process has run short of descriptors."""
 SAID_EVERY = 10.0
-"""Seconds between two warnings of this."""
+"""Seconds between two warnings about it."""
 SHORT = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def stdin_closed() -> None:
-    """Return when standard input ends, so that a child never outlives its parent."""
+    """Wait for the end of standard input, so that a child never outlives its parent."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -62,15 +62,15 @@ def _refusal(host: str, port: int, error: OSError | UnicodeError) -> str:
 
 
 class Acceptor:
-    """Accepts the connections of a listening socket; those that wait are kept by the system.
+    """Accepts the connections of a listening socket; waiting ones stay in the system's queue.
 
-    A few descriptors are left for the calls under way: a new connection that gets one of the last is closed, since the
-    system gives each the lowest that is free.
+    The last few descriptors are reserved for the calls under way: a new connection that gets one of them is closed. The
+    system always assigns the lowest free number.
 
     Args:
         listening: the socket.
         protocol: makes the protocol of a connection.
-        opened: what each connection takes from.
+        opened: the bucket from which each connection takes.
         tls: encrypts the connections, if given.
     """
 
@@ -113,7 +113,7 @@ class Acceptor:
                     return None
                 if error.errno == errno.EBADF:
                     raise
-                # The client has gone meanwhile.
+                # The client has already gone.
                 continue
             most = descriptors()
             if connection.fileno() >= most - min(limits.MOST_RESERVED, most // 8):
@@ -125,7 +125,7 @@ class Acceptor:
             return connection
 
     async def _open(self, loop: asyncio.AbstractEventLoop, connection: socket.socket) -> None:
-        """Hand a connection to its protocol, after its handshake where it is encrypted."""
+        """Hand a connection to its protocol, after the TLS handshake if there is one."""
         within = limits.REQUEST_WITHIN if self._tls else None
         with contextlib.suppress(OSError, TimeoutError):  # the client has gone, speaks no TLS, or takes too long
             await loop.connect_accepted_socket(self._protocol, connection, ssl=self._tls, ssl_handshake_timeout=within)

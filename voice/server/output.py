@@ -25,27 +25,26 @@ from voice.wire.messages import DuckMessage, to_rtvi
 
 HEAD_START = 0.12
 """Seconds of an answer that are sent at once. The client starts playout at 60 ms, which leaves 60 ms for jitter, and an
-interruption has at most this much to take back."""
+interruption discards at most this much."""
 
 LONGEST_HOLD = 0.25
-"""Seconds for which the first sound of an utterance waits at most while the caller may be starting to speak; the voice
+"""The most seconds for which an utterance's first sound waits while the caller may be starting to speak; the voice
 detector needs some 0.18 s more to be sure."""
 HOLD_STEP = 0.01
 REMEMBERED = 6.0
-"""Seconds of audio kept: three words and the pauses between them, also of a slow voice."""
+"""Seconds of audio kept: three words and the pauses between them, even from a slow voice."""
 MOST_REPEATED = 3
-"""Words that are repeated at most when an utterance goes on."""
+"""The most words repeated when an utterance goes on."""
 REPEATED_INSIDE = 1
-"""Words repeated when no clause begins within the last `MOST_REPEATED`."""
+"""Words repeated if no clause begins within the last `MOST_REPEATED`."""
 
 
 class SentAudio:
-    """The latest audio of an utterance, and where the utterance is taken up again after a silence; it counts seconds.
+    """The latest audio of an utterance, and the point at which it resumes after a silence; positions are in seconds.
 
     Args:
-        bytes_per_second: of the audio.
-        ahead: seconds of audio that have been sent when a word's end, which is reported with the sound that the
-            listener hears then, is noted.
+        bytes_per_second: the audio's byte rate.
+        ahead: seconds by which sent audio leads the listener: a word is reported as the listener hears its end.
     """
 
     def __init__(self, *, bytes_per_second: int, ahead: float) -> None:
@@ -53,7 +52,7 @@ class SentAudio:
         self.clear()
 
     def clear(self) -> None:
-        """Another utterance begins."""
+        """Forget everything: another utterance begins."""
         self._chunks: deque[bytes] = deque()
         self._kept = 0.0
         self.sent = 0.0
@@ -62,7 +61,7 @@ class SentAudio:
         self._clauses: deque[float] = deque(maxlen=8)
 
     def add(self, audio: bytes) -> None:
-        """Audio is sent."""
+        """Add audio that is sent."""
         seconds = len(audio) / self._rate
         self.sent += seconds
         self._kept += seconds
@@ -71,18 +70,18 @@ class SentAudio:
             self._kept -= len(self._chunks.popleft()) / self._rate
 
     def word(self) -> None:
-        """The listener has heard a word to its end."""
+        """Note that the listener has heard a word to its end."""
         self._words.append(max(0.0, self.sent - self._ahead))
 
     def clause(self) -> None:
-        """The next audio begins a clause."""
+        """Note that the next audio begins a clause."""
         if not self._clauses or self._clauses[-1] != self.sent:
             self._clauses.append(self.sent)
 
     def border(self, heard: float) -> float:
         """Where the utterance goes on after a listener has heard `heard` seconds: at most `MOST_REPEATED` words back.
 
-        That is where the latest clause began, or else a word or two before, so that the word that was broken off is
+        That is the beginning of the latest clause, or else a word or two back, so that the broken word is repeated
         whole.
         """
         words = [end for end in self._words if end <= heard]
@@ -93,7 +92,7 @@ class SentAudio:
         return words[-REPEATED_INSIDE - 1] if len(words) > REPEATED_INSIDE else earliest
 
     def since(self, begin: float) -> list[bytes]:
-        """The audio that was sent from `begin` seconds on, as far as it is kept."""
+        """The audio sent since `begin` seconds, as far as it is kept."""
         at = self.sent - self._kept
         found = []
         for chunk in self._chunks:
@@ -108,25 +107,25 @@ class SentAudio:
 class HeadStartOutput(FastAPIWebsocketOutputTransport):
     """Sends the first 120 ms of an answer at once, then keeps that lead over real time.
 
-    pipecat sends at exactly real time and restarts its schedule when it is late, so every delay of the event loop
-    becomes a gap that the user hears. Here the schedule is the playout clock itself, and delays are caught up.
+    pipecat sends in exact real time and restarts its schedule when it is late, so the user hears each delay of the
+    event loop as a gap. Here the schedule is the playout clock, so a late chunk does not delay the next ones.
 
-    After an interruption, nothing more of the interrupted answer is sent. pipecat lets the chunks under way through,
-    and the client, which has flushed its buffer, would take them for the start of the next answer.
+    After an interruption, nothing more of the answer is sent. pipecat would still send the chunks under way, and the
+    client, whose buffer is flushed, would take them for the start of the next answer.
 
-    Nothing begins to sound while the caller may be starting to speak (`user_may_be_starting`): a caller who goes on
-    after a pause that was taken for the end then hears nothing of the answer.
+    No utterance starts while the caller may be starting to speak (`user_may_be_starting`): a caller whose pause was
+    taken for the end goes on without hearing any of the answer.
 
-    While the caller speaks over an answer, what is sent becomes softer (`duck`), or nothing is sent (`silence`) until
-    the answer is taken up again (`resume`) or interrupted. What the client has not played by then it drops, and it is
-    sent again, from a border that `SentAudio` finds.
+    While the caller speaks over an answer, it becomes softer (`duck`), or pauses (`silence`) until it goes on
+    (`resume`) or is interrupted. The client then drops the audio it has not played, and the answer goes on from a
+    border that `SentAudio` finds.
 
     Args:
         args, kwargs: as for pipecat's.
         user_may_be_starting: whether the latest sound may be the start of the caller's speech.
         ducked_gain: gain of a ducked answer.
-        ducked_by_client: whether the client makes its loudspeaker softer when it is told to.
-        present: set while the client is there; None for a client that does not come back.
+        ducked_by_client: whether the client can lower its own playback volume.
+        present: set while the client is connected; None for a client that never comes back.
     """
 
     def __init__(
@@ -156,16 +155,16 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         self._set_gain(self._ducked_gain)
 
     def silence(self) -> None:
-        """Be silent from the next audio on."""
+        """Stop sending from the next audio on, until `resume`."""
         self._may_sound.clear()
 
     def resume(self) -> None:
-        """Speak as usual; after a silence, from a border at or before where it was broken off."""
+        """Speak at full volume; after a silence, from a border at or before the break."""
         self._set_gain(1.0)
         self._may_sound.set()
 
     def _set_gain(self, gain: float) -> None:
-        """At the client's loudspeaker if the client does that, else from the next audio on."""
+        """Set the gain at the client if it can do that, else in the next audio."""
         if self._ducked_by_client:
             message = OutputTransportMessageUrgentFrame(message=to_rtvi(DuckMessage(gain)))
             self.create_task(self._write_frame(message), "duck")
@@ -197,7 +196,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
                 self._sent.clear()
 
     async def _announce_silence(self) -> None:
-        """Report the end of the interrupted answer, if a chunk that was under way has been reported as its beginning.
+        """Report the end of the interrupted answer if a late chunk has been reported as a beginning.
 
         Otherwise the beginning of the next answer would not be reported.
         """
@@ -205,7 +204,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
             await sender._bot_stopped_speaking()
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
-        """Note words and clauses, which pass in their place among the audio."""
+        """Note words and clauses, which come in order with the audio."""
         if self._sent and isinstance(frame, TTSTextFrame):
             self._sent.word()
         elif self._sent and isinstance(frame, AggregatedTextFrame) and frame.will_be_spoken:
@@ -214,7 +213,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         await super().push_frame(frame, direction)
 
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
-        """Send one chunk and wait until the next is due; while the client is away, wait for it."""
+        """Send a chunk and wait until the next is due; while the client is away, wait for it."""
         if self._present is not None and not self._present.is_set():
             await self._present.wait()
         if frame.interruptible:
@@ -228,7 +227,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         return await self._send(frame.audio)
 
     async def _send(self, audio: bytes) -> bool:
-        """Send audio as loud as it should be now, and wait until more is due."""
+        """Send audio with the present gain, and wait until more is due."""
         if self._ducking:
             audio = self._ducking.apply(audio)
         return await super().write_audio_frame(
@@ -236,13 +235,13 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         )
 
     def sent_again(self, chunks: int) -> float:
-        """So many chunks go to a client that has come back, all at once: they are its head start. Returns seconds."""
+        """Count chunks that go at once to a client that has come back as its head start; returns their seconds."""
         seconds = chunks * self._send_interval
         self._played_until = time.monotonic() + seconds
         return seconds
 
     async def _wait_silently(self) -> None:
-        """Take back what the client has not played, wait for the decision, and take the answer up again."""
+        """Discard the audio that the client has not played, wait for the decision, and go on with the answer."""
         if not self._is_sounding:
             # Nothing of the answer has been sent yet.
             await self._may_sound.wait()
@@ -260,7 +259,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     @property
     def _is_sounding(self) -> bool:
-        """Whether the client is still playing what it was sent."""
+        """Whether the client is still playing audio."""
         return self._played_until is not None and self._played_until > time.monotonic()
 
     async def _hold(self) -> None:
@@ -281,7 +280,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         if wait <= HEAD_START:
             await asyncio.sleep(wait)
             return
-        # A client that has come back plays what it was sent again; an interruption ends that.
+        # A client that has come back is playing resent audio; an interruption ends that.
         self._stopped.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(wait):

@@ -19,11 +19,11 @@ from voice.wire.messages import ResumeMessage, to_rtvi
 from voice.wire.resumption import Outbox
 
 DROPPED = frozenset({None, 1005, 1006})
-"""Codes of connections that broke. Whoever hangs up says so with another code."""
+"""Close codes of a broken connection; a client that hangs up sends another one."""
 AUDIO = b"\x12"
-"""With which a protobuf frame of audio begins."""
+"""The first byte of a protobuf audio frame."""
 MOST_UNREAD = 8
-"""Messages of a client that are read before the call takes them; uvicorn reads no further meanwhile."""
+"""Messages read before the call takes them; uvicorn stops reading at that many."""
 log = logging.getLogger(__name__)
 
 Message = MutableMapping[str, Any]
@@ -32,20 +32,20 @@ Message = MutableMapping[str, Any]
 class ResumableSocket:
     """Takes a WebSocket's place in pipecat's transport.
 
-    While the client is away, `receive` waits, and messages are kept; `present` tells whoever should wait, too.
+    While the client is away, `receive` waits and messages to it are kept; senders can wait for `present`.
 
     Args:
-        within: seconds for which the call waits for its client.
+        within: seconds for which the call waits for its client to come back.
         may_wait: whether it may wait now.
     """
 
     def __init__(self, *, within: float, may_wait: Callable[[], bool]) -> None:
         self.token = secrets.token_urlsafe(32)
         self.present = asyncio.Event()
-        """Set while the client is there, and when the call is over."""
+        """Set while the client is connected, and once the call is over."""
         self._came_or_went: Callable[[bool], None] = lambda _: None
         self.resent = range(0)
-        """The numbers of the messages that were sent again, or late, when the client came back last."""
+        """The numbers of the messages sent again, or late, at the client's latest return."""
         self.within, self._may_wait = within, may_wait
         self._socket: WebSocket | None = None
         self._outbox = Outbox()
@@ -76,25 +76,25 @@ class ResumableSocket:
         return self.client_state
 
     def watch(self, came_or_went: Callable[[bool], None]) -> None:
-        """Tell the call's transport when the client has gone (False), and when it has come back (True)."""
+        """Call `changed` with False when the client has gone, and with True when it has come back."""
         self._came_or_went = came_or_went
 
     def is_for(self, token: str, received: int) -> bool:
-        """Whether a client that sends this token, and has received so many messages, can take the call up again.
+        """Whether a client with this token that has received so many messages can resume the call.
 
-        Tokens are compared in a time that does not depend on where they differ.
+        Tokens are compared in constant time.
         """
         known = hmac.compare_digest(self.token.encode(), token.encode(errors="replace"))
         return known and not self._over and self._outbox.reaches(received)
 
     async def attach(self, websocket: WebSocket, received: int = 0) -> None:
-        """Go on with this connection, which has been accepted; an older one is given up.
+        """Continue on this accepted connection, and give up the older one.
 
         Args:
             websocket: the client's new connection.
             received: how many messages the client has received.
         """
-        # Of connections that come at the same time, each replaces the one before.
+        # Of several simultaneous connections, each replaces the one before.
         async with self._attaching:
             begins = self._socket is None and self._away_since is None
             await self._give_up()
@@ -102,7 +102,7 @@ class ResumableSocket:
             self._socket, self._left = websocket, asyncio.Event()
             self._written = received
             self.resent = range(received + 1, self._outbox.count + 1)
-            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # if it is lost again, reading says so
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # reading reports a further loss
                 await websocket.send_bytes(_packed(resume))
             self._tasks = [asyncio.create_task(self._read(websocket)), asyncio.create_task(self._write(websocket))]
             away, self._away_since = self._away_since, None
@@ -113,18 +113,18 @@ class ResumableSocket:
                 self._came_or_went(True)
 
     async def until_left(self, websocket: WebSocket) -> None:
-        """Wait until this connection, which was attached, is lost or has been closed, or the call is over."""
+        """Wait until this attached connection is lost or closed, or the call is over."""
         while self._socket is websocket and not self._over:
             await self._left.wait()
-        # Whoever waits here ends the connection, which must be told why before.
+        # The connection ends once this returns, so its client must be told why before.
         await asyncio.gather(*self._closing)
 
     def audio_resent(self) -> int:
-        """How many messages of audio were sent again, or late, when the client came back last."""
+        """How many audio messages were sent again, or late, at the client's latest return."""
         return sum((self._outbox.get(number) or b"")[:1] == AUDIO for number in self.resent)
 
     async def receive(self) -> Message:
-        """The client's next message, or a disconnect when it has hung up or does not come back."""
+        """The client's next message; a disconnect once it has hung up or failed to come back."""
         while True:
             try:
                 async with asyncio.timeout(self.within if self.away else None):
@@ -138,7 +138,7 @@ class ResumableSocket:
             if message["type"] != "websocket.disconnect":
                 return message
             if socket is not self._socket:
-                # Of a connection that was given up.
+                # It came from an abandoned connection.
                 continue
             if self._over or message.get("code") not in DROPPED or not self._may_wait():
                 self.end()
@@ -146,7 +146,7 @@ class ResumableSocket:
             self._lose()
 
     async def send_bytes(self, data: bytes) -> None:
-        """Send a message, and wait until it is written if the client is there."""
+        """Send a message; wait until it is written if the client is connected."""
         number = self._outbox.add(data)
         self._more.set()
         while self._socket is not None and not self._over and self._written < number:
@@ -154,7 +154,7 @@ class ResumableSocket:
             await self._wrote.wait()
 
     async def close(self, code: int = 1000, reason: str | None = None) -> None:
-        """End the call, after what was sent before."""
+        """End the call after all messages before it."""
         socket = self._socket
         if socket is not None and not self._over:
             with contextlib.suppress(TimeoutError):
@@ -172,11 +172,11 @@ class ResumableSocket:
             await self._incoming.put((socket, message))
             if message["type"] == "websocket.disconnect":
                 return
-            # Counted last: a message that is not passed on is sent again.
+            # Counted last, so that the client resends a message that was not passed on.
             self._received += 1
 
     async def _write(self, socket: WebSocket) -> None:
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # reading says so
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # reading reports it
             while True:
                 data = self._outbox.get(self._written + 1)
                 if data is None:
@@ -198,7 +198,7 @@ class ResumableSocket:
         self._came_or_went(False)
 
     async def _give_up(self) -> None:
-        """Neither read nor write on the connection that there is."""
+        """Stop reading and writing on the present connection."""
         socket, self._socket = self._socket, None
         for task in self._tasks:
             task.cancel()
@@ -206,18 +206,18 @@ class ResumableSocket:
         self._left.set()
         self._wrote.set()
         if socket is not None:
-            # Its client may not read any more, so nothing waits for that.
+            # Its client may have stopped reading, so nothing waits for it.
             closing = asyncio.create_task(_close(socket))
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
 
     def abandon(self) -> None:
-        """Wait for the client no longer."""
+        """Stop waiting for the client."""
         if self.away:
             self._incoming.put_nowait((None, {"type": "websocket.disconnect", "code": STOPPED}))
 
     def end(self) -> None:
-        """The call is over."""
+        """Mark the call as over."""
         self._over = True
         for task in self._tasks:
             task.cancel()

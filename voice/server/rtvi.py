@@ -1,7 +1,7 @@
-"""The RTVI messages of one call's client: bounded before they are parsed, handled if a client needs them, answered.
+"""The RTVI messages of one call's client: bounded before parsing, handled if a client needs them, and answered.
 
-pipecat's processor takes whatever a client sends, also messages that only a server should send, and answers errors with
-errors, which two servers then send to each other without end.
+pipecat's processor also takes messages that only a server should send, and answers errors with errors, which two
+servers would exchange for ever.
 """
 
 import asyncio
@@ -45,28 +45,28 @@ from voice.wire.requests import (
 )
 
 _STEPS = np.zeros(256, np.int8)
-"""By how much each character of a JSON text changes its nesting."""
+"""How each character of a JSON text changes the nesting depth."""
 _STEPS[[ord("["), ord("{")]], _STEPS[[ord("]"), ord("}")]] = 1, -1
 TAKEN = frozenset(["client-ready", "client-message", "send-text", "disconnect-bot"])
 """The types of messages that are handled."""
 MOST_WARNINGS = 3
-"""Warnings in a call about messages that are not handled."""
+"""The most warnings per call about unhandled messages."""
 log = logging.getLogger(__name__)
-NO_TIERS = "This pipeline answers without a language model, so there is no other one to take."
+NO_TIERS = "This pipeline answers without a language model, so there is none to swap."
 
 
 class CompactRepr(dict[str, Any]):
-    """A JSON object that is short as text: pipecat formats the message of a frame at each part of the pipeline."""
+    """A JSON object with a short `repr`: pipecat formats a frame's message at each part of the pipeline."""
 
     def __repr__(self) -> str:
         return f"{len(self)} fields"
 
 
 def read_message(text: str) -> CompactRepr:
-    """Read a client's message; its texts are made plain.
+    """Read a client's message, and clean its texts of lone surrogates.
 
     Raises:
-        WireError: its lists and objects are nested too deeply, or it is no JSON object.
+        WireError: it is nested too deeply, or not a JSON object.
     """
     if is_deep(text):
         raise WireError(f"a message has more than {limits.DEEPEST} lists and objects in one another")
@@ -80,13 +80,13 @@ def read_message(text: str) -> CompactRepr:
 
 
 def is_deep(text: str) -> bool:
-    """Whether more than `DEEPEST` lists and objects of a JSON text are in one another.
+    """Whether a JSON text is nested deeper than `DEEPEST`.
 
-    Few brackets cannot be deep, so that most texts are not scanned.
+    Texts with few brackets are not scanned.
     """
     if text.count("[") + text.count("{") <= limits.DEEPEST:
         return False
-    # Without escapes, each quote begins or ends a string. Other characters than ASCII become one question mark each.
+    # With escapes removed, each quote begins or ends a string. Non-ASCII characters become question marks.
     plain = text.replace("\\\\", "").replace('\\"', "").encode("ascii", "replace")
     characters = np.frombuffer(plain, np.uint8)
     steps = _STEPS[characters]
@@ -95,10 +95,9 @@ def is_deep(text: str) -> bool:
 
 
 class CallRTVIObserver(RTVIObserver):
-    """Tells one call's client what happens; the words of a turn are final once, when it is committed.
+    """Reports one call's events to its client; the words of a turn become final once, at its commit.
 
-    Until then what follows a pause may revise them, so they are sent as words that may change. Words outside a turn are
-    final at once.
+    Until then later speech may revise them, so they are sent as interim words. Words outside a turn are final at once.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -106,7 +105,7 @@ class CallRTVIObserver(RTVIObserver):
         self._in_turn = False
         self._latest: TranscriptionFrame | None = None
         self._words: list[str] = []
-        """The transcripts of the turn that is open."""
+        """The transcripts of the open turn."""
 
     async def _handle_interruptions(self, frame: Frame) -> None:
         self._in_turn = isinstance(frame, UserStartedSpeakingFrame)
@@ -128,7 +127,7 @@ class CallRTVIObserver(RTVIObserver):
 
 
 class CallRTVI(RTVIProcessor):
-    """Handles the messages of one call's client; the others are answered with an error, errors with nothing."""
+    """Handles the messages of one call's client; answers unknown ones with an error, and errors with nothing."""
 
     _warnings = 0
 
@@ -142,11 +141,11 @@ class CallRTVI(RTVIProcessor):
         await self.push_frame(OutputTransportMessageUrgentFrame(message=message))
 
     def create_rtvi_observer(self, *, params: RTVIObserverParams | None = None, **options: Any) -> RTVIObserver:
-        """What tells the client what happens in the call."""
+        """The observer that reports the call's events to the client."""
         return CallRTVIObserver(self, params=params, **options)
 
     async def _handle_transport_message(self, frame: InputTransportMessageFrame) -> None:
-        """Queue a message, if it is one and there is room."""
+        """Queue a valid message if there is room."""
         if frame.message.get("label") != rtvi.MESSAGE_LABEL:
             self._warn("a client sent a message that is not RTVI; it is ignored")
         elif str(frame.message.get("type", "")).startswith("error"):
@@ -157,7 +156,7 @@ class CallRTVI(RTVIProcessor):
             await super()._handle_transport_message(frame)
 
     async def _handle_message(self, message: rtvi.Message, user_id: str | None = None) -> None:
-        """Handle a message, or say why not."""
+        """Handle a message, or answer why not."""
         if message.type not in TAKEN:
             self._warn("a client sent an RTVI message of a type that is not handled")
             await self._send_error_response(message.id, f'messages of type "{message.type[:40]}" are not handled here')
@@ -177,13 +176,13 @@ class CallRTVI(RTVIProcessor):
         await super()._handle_message(message, user_id)
 
     async def _handle_send_text(self, data: rtvi.SendTextData, message_id: str, user_id: str | None = None) -> None:
-        """Take a text in place of speech; one that is to be answered at once interrupts the answer under way."""
+        """Take a text in place of speech; if it is to be answered at once, it interrupts the answer under way."""
         if data.options is None or data.options.run_immediately:
             await self.push_frame(SilenceAskedFrame())
         await super()._handle_send_text(data, message_id, user_id)
 
     async def _send_error_frame(self, frame: ErrorFrame) -> None:
-        """Report an error to the client, without the keys that a provider may have quoted in it."""
+        """Report an error to the client, without any API keys that a provider quoted in it."""
         await super()._send_error_frame(ErrorFrame(error=plain(redacted(frame.error)), fatal=frame.fatal))
 
     def _warn(self, what: str) -> None:
@@ -194,7 +193,7 @@ class CallRTVI(RTVIProcessor):
 
 
 def _asks(message: rtvi.Message) -> bool:
-    """Whether a message asks for an answer or interrupts one, which takes work of the whole pipeline."""
+    """Whether a message requests or interrupts an answer, which keeps the whole pipeline busy."""
     topic = (message.data or {}).get("t") if message.type == "client-message" else None
     return message.type == "send-text" or topic == InterruptRequest.topic
 
@@ -204,8 +203,8 @@ def answer_requests(rtvi: RTVIProcessor, swap: Callable[[SwapRequest], SwapState
 
     Args:
         rtvi: the call's RTVI processor.
-        swap: carries out a swap or raises ConfigurationError; None where no language model answers, in which case
-            every swap is refused.
+        swap: carries out a swap or raises ConfigurationError; None without a language model, when every swap is
+            refused.
     """
 
     def reply(message: ClientMessage) -> Reply | None:

@@ -37,21 +37,21 @@ WINDOW_BYTES = 2 * 512
 """Bytes of a window of the voice detector, 32 ms."""
 
 IN_RATES = range(8000, 48001)
-"""Hertz of audio that is taken; it is resampled to `IN_RATE`."""
+"""Accepted sample rates in Hz; audio is resampled to `IN_RATE`."""
 log = logging.getLogger(__name__)
 
 
 class StrictSerializer(ProtobufFrameSerializer):
-    """Reads pipecat's protobuf frames, and refuses what pipecat would drop with a log line or pass on broken.
+    """Reads pipecat's protobuf frames, and refuses those that pipecat would only log and drop, or pass on broken.
 
-    A client may send audio and messages. pipecat would also take frames that only a server should send, such as text
-    to be spoken as the bot's words. Audio of other rates is resampled. The texts of messages are made plain: half an
-    emoji could neither be kept in the conversation nor sent on.
+    A client may send audio and messages. pipecat would also take server frames, such as text for the bot to speak.
+    Audio of other rates is resampled. Texts are cleaned of half emojis (lone surrogates), which could neither be stored
+    nor sent on.
 
-    `refusal` holds the reason after a message was refused, and `code` the one of WebSocket.
+    After a refusal, `refusal` holds the reason and `code` the WebSocket close code.
 
     Args:
-        audio_came: called with each frame of audio that is passed on.
+        audio_came: called with each audio frame passed on.
         behind: seconds of audio that may be late.
         takes_harness: whether the client may be pipecat's eval harness.
         clock: seconds, monotonic.
@@ -70,7 +70,7 @@ class StrictSerializer(ProtobufFrameSerializer):
         self.refusal: str | None = None
         self.code = 1007
         self.last_message = clock()
-        """When the last message came."""
+        """The time of the last message."""
         self._clock = clock
         self._heard_until: float | None = None
         self._messages = Bucket(limits.RTVI)
@@ -81,15 +81,15 @@ class StrictSerializer(ProtobufFrameSerializer):
         self._is_first = True
 
     async def serialize(self, frame: Frame) -> str | bytes | None:
-        """One frame to one message, or to none."""
+        """Turn a frame into a message; None if the client gets none."""
         return await (super().serialize(frame) if self._harness is None else self._harness.serializer.serialize(frame))
 
     async def deserialize(self, data: str | bytes) -> Frame | None:
-        """One message to one frame.
+        """Turn a message into a frame.
 
         Raises:
-            WireError: it is not a frame that a client may send, its message is not a JSON object, its audio is not
-                mono s16 in real time, it is too large, or messages come too fast.
+            WireError: the frame is too large or not one that a client may send, its message is not a JSON object, its
+                audio is not mono s16 in real time, or messages come too fast.
         """
         self.last_message = self._clock()
         may_connect, self._is_first = self._is_first and len(data) <= limits.LARGEST_TEXT, False
@@ -113,7 +113,7 @@ class StrictSerializer(ProtobufFrameSerializer):
         return await self._audio(frame)
 
     async def _message(self, text: str) -> Frame:
-        """The frame of a message that is bounded before it is parsed."""
+        """The frame of a message, whose size is checked before it is parsed."""
         if len(text) > limits.LARGEST_TEXT:
             raise self._refuse(f"a message of RTVI may have {limits.LARGEST_TEXT} characters at most", 1009)
         now = self._clock()
@@ -127,13 +127,13 @@ class StrictSerializer(ProtobufFrameSerializer):
             raise self._refuse(str(error)) from error
 
     def _connecting(self, first: str) -> Harness | None:
-        """The harness whose first message this is, if it is one and may be one."""
+        """The eval harness, if this is its first message and it has access."""
         try:
             harness = Harness.that_connects(first)
         except WireError as error:
             raise self._refuse(str(error)) from error
         if harness and not self._takes_harness:
-            raise self._refuse("only who knows the server's own token may call with pipecat's eval harness")
+            raise self._refuse("pipecat's eval harness needs the server's own token")
         return harness
 
     async def _from(self, harness: Harness, data: str) -> Frame | None:
@@ -156,15 +156,14 @@ class StrictSerializer(ProtobufFrameSerializer):
         audio = frame.audio
         if frame.sample_rate != IN_RATE:
             self._resampler = self._resampler or create_stream_resampler()
-            # It holds back its first samples.
+            # The resampler delays its first samples.
             audio = await self._resampler.resample(frame.audio, frame.sample_rate, IN_RATE)
         return self._windows(audio)
 
     def _windows(self, audio: bytes) -> Frame | None:
-        """The whole windows of the voice detector that are complete now; None while the next one is not.
+        """The voice detector's windows that are complete now; None while the next one is incomplete.
 
-        The detector decides at their ends only, so that nothing is decided later than if every message were passed on,
-        with half as many frames to pass through the pipeline.
+        The detector decides only at the end of a window, so this delays nothing and halves the frames in the pipeline.
         """
         self._unheard += audio
         whole = len(self._unheard) // WINDOW_BYTES * WINDOW_BYTES
@@ -176,7 +175,7 @@ class StrictSerializer(ProtobufFrameSerializer):
         return InputAudioRawFrame(audio=windows, sample_rate=IN_RATE, num_channels=1)
 
     def _check_pace(self, seconds: float) -> None:
-        # Counted since the first audio: what a slow network held back may arrive all at once.
+        # Counted from the first audio: delayed audio may arrive all at once.
         now = self._clock()
         self._heard_until = max(now - self._behind, now if self._heard_until is None else self._heard_until) + seconds
         if self._heard_until - now > limits.AHEAD:
@@ -188,19 +187,19 @@ class StrictSerializer(ProtobufFrameSerializer):
 
 
 class CallClient(FastAPIWebsocketClient):
-    """The other end of a call's connection; `gone` says why it has gone, as a clause."""
+    """The client's end of a call's connection; `gone` is the reason for which it has gone, a clause."""
 
     gone = "the caller hung up"
 
     def receive(self) -> AsyncIterator[bytes | str]:
-        """The client's messages until it has gone."""
+        """The client's messages until it disconnects."""
         return self._messages()
 
     async def _messages(self) -> AsyncIterator[bytes | str]:
         audio, others = Bucket(limits.READ), Bucket(limits.RTVI_READ)
         while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
             data = message.get("bytes")
-            # Text is the eval harness's, its audio, too.
+            # The eval harness sends text, even for audio.
             bucket = audio if data is None or data[:1] == AUDIO else others
             if wait := bucket.wait(time.monotonic()):
                 await asyncio.sleep(wait)
@@ -210,11 +209,11 @@ class CallClient(FastAPIWebsocketClient):
         elif (code := message.get("code")) == STOPPED:
             self.gone = "the server was stopped"
         elif code in DROPPED and "reason" not in message:
-            # Who closes without a code has none either, but gives a reason, "" where it is empty.
+            # A client that closes without a code gives none either, but its reason is a string, perhaps "".
             self.gone = "its connection broke"
 
     async def send(self, data: str | bytes) -> None:
-        """Send a message; the client gets none when its connection is lost or closed meanwhile, which reading says."""
+        """Send a message, unless the connection is lost or closed; `receive` reports that."""
         if not self._can_send():  # type: ignore[no-untyped-call]
             return
         try:
@@ -226,17 +225,17 @@ class CallClient(FastAPIWebsocketClient):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who calls: all that is known when the pipeline of the call is built."""
+    """The caller, as known when the pipeline of the call is built."""
 
     socket: WebSocket | ResumableSocket
     sample_rate: int
-    """Of the audio that the client is sent, in Hz."""
+    """Sample rate in Hz of the audio sent to the client."""
     ducks: bool = False
-    """Whether its loudspeaker becomes softer when it is told to."""
+    """Whether the client can lower its own playback volume."""
     takes_harness: bool = False
-    """Whether it may be pipecat's eval harness."""
+    """Whether the client may be pipecat's eval harness."""
     metrics: CallMetrics | None = None
-    """Is told when the client is away; None where nothing is counted."""
+    """The call's metrics; None if none are kept."""
 
 
 class CallTransport(FastAPIWebsocketTransport):
@@ -245,8 +244,8 @@ class CallTransport(FastAPIWebsocketTransport):
     Args:
         caller: who calls.
         audio_came: called with each frame of the caller's audio.
-        away: called with True when the client has gone and may come back, and with False when it has come back, and
-            with the seconds of audio that it is then sent again.
+        away: called with True when the client has lost its connection and may come back, and when it is back with False
+            and the seconds of audio sent to it again.
         user_may_be_starting: whether the latest sound may be the start of the caller's speech.
         ducked_gain: gain of an answer over which the caller speaks.
     """
@@ -276,9 +275,9 @@ class CallTransport(FastAPIWebsocketTransport):
             audio_out_end_silence_secs=0,
             serializer=self._serializer,
         )
-        # While the client is away, a chunk of audio waits for it.
+        # While the client is away, the next chunk of audio waits for it.
         params.audio_out_write_timeout_secs += wait
-        # A resumable socket has what pipecat uses of a WebSocket.
+        # A resumable socket has the part of a WebSocket that pipecat uses.
         socket = cast(WebSocket, caller.socket)
         super().__init__(socket, params)
         self._client: CallClient = CallClient(socket, self._callbacks)
@@ -318,30 +317,30 @@ class CallTransport(FastAPIWebsocketTransport):
 
     @property
     def last_message(self) -> float | None:
-        """When the client sent something last, or came back; None while it is away and may come back."""
+        """When the client last sent something or came back; None while it is away and may come back."""
         socket = self._caller.socket
         is_away = isinstance(socket, ResumableSocket) and socket.away
         return None if is_away else self._serializer.last_message
 
     @property
     def gone(self) -> str:
-        """Why there is no client any more, as a clause."""
+        """Why the client has gone, a clause."""
         return self._client.gone
 
     @property
     def ending(self) -> Closing | None:
-        """Why this side ends the call; None if the client has hung up, or its connection broke."""
+        """Why the server ends the call; None if the client hung up or its connection broke."""
         if self._why_ended is not None:
             return Closing(1011, self._why_ended, "given up")
         refusal = self._serializer.refusal
         return None if refusal is None else Closing(self._serializer.code, refusal, "refused")
 
     async def close(self, ending: Closing) -> None:
-        """Tell the client why the call ends, unless it does not read."""
-        # Otherwise pipecat would close it again at the end of the pipeline, and log that it cannot.
+        """Tell the client why the call ends, if it still reads."""
+        # Otherwise pipecat would close it a second time at the end of the pipeline, and log an error.
         self._client._closing = True
         try:
             async with asyncio.timeout(CLOSE_WITHIN):
                 await self._caller.socket.close(ending.code, shortened(ending.reason))
         except TimeoutError:
-            log.warning("the client of a call that is ended does not read why")
+            log.warning("a client did not read the reason for the end of its call")

@@ -1,4 +1,4 @@
-"""One thread on which every call's clauses are synthesised, a step at a time, the most urgent first."""
+"""One thread that synthesises the clauses of all calls, a step at a time, the most urgent first."""
 
 import asyncio
 import itertools
@@ -16,20 +16,20 @@ T = TypeVar("T")
 
 
 class Urgency(IntEnum):
-    """The order in which work is done, by what a listener notices first; lower is more urgent."""
+    """The priority of work, by how soon a listener would notice a delay; lower is more urgent."""
 
     PROMISED = 0
-    """The call plays an answer that soon runs out of audio: it would have a hole."""
+    """The call plays an answer that is about to run out of audio."""
     FIRST = 1
     """A call waits in silence for this clause."""
     LATER = 2
-    """The call still plays earlier audio for a while."""
+    """The call still has earlier audio to play."""
     AHEAD = 3
     """The first clause of a speculative answer, which may never be heard."""
 
 
 Urgent = Urgency | Callable[[], Urgency]
-"""An urgency, or what tells it whenever the thread is free; it is called in that thread."""
+"""An urgency, or a function that returns it whenever the thread is free, called in that thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class _Waiting:
 class SynthesisThread:
     """Runs steps of work from many calls. Steps of equal urgency take turns, in order of arrival.
 
-    A call has one clause of an answer here, and one that was prepared speculatively, at most: what waits is bounded by
-    the number of calls.
+    Each call has at most one clause of an answer and one speculative clause here, so the number of calls bounds the
+    queue.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class SynthesisThread:
         self._arrival = itertools.count()
         self._waiting: list[_Waiting] = []
         self.waits = QueueWaits("synthesis")
-        """How long first clauses wait for the thread."""
+        """The waits of first clauses for the thread."""
 
     async def run(self, step: Callable[[], T], urgent: Urgent) -> T:
         """Run one step. Cancelled while waiting, it never runs; cancelled while running, it completes."""

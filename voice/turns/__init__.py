@@ -1,1 +1,1 @@
-"""Turn taking: when the user is speaking, and when the user has finished, on pipecat's turn strategies."""
+"""Turn taking: when the user speaks and when the user has finished, built on pipecat's turn strategies."""

@@ -1,4 +1,4 @@
-"""When the user's turn ends, and when its answer starts speculatively: the stop strategy that pipecat asks."""
+"""The end of the user's turn, and the start of speculative answers: a stop strategy for pipecat."""
 
 import time
 from collections.abc import Callable
@@ -45,35 +45,34 @@ from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
 
 JUDGE_AFTER = 0.096
-"""Seconds of silence before Smart Turn is asked; asked after 0.064 s, it finds 5 % fewer of 237 human ends."""
+"""Seconds of silence before Smart Turn is asked; after 0.064 s, it would find 5 % fewer of 237 human ends."""
 
 
 class EndOfTurn(BaseUserTurnStopStrategy):
-    """Ends turns by `Endpointing`, and starts the answers to turns that are likely over by `SpeculativeAnswer`.
+    """Ends turns by `Endpointing`, and starts answers to turns that are probably over by `SpeculativeAnswer`.
 
-    Smart Turn runs in the background from the hint at an end of speech on, so that its verdict is there when the voice
+    Smart Turn starts in the background at the hint of an end of speech, so that its verdict is ready when the voice
     detector reports the stop. A turn is committed when its last words are recognised and the silence is long enough.
-    Silence is counted in audio, not on a clock; a possible start of speech does not count, nor does the moment after
-    it. While the latest sound is in doubt, silence commits no turn.
+    Silence is counted in audio, not on a clock, without possible starts of speech and the moment after them. While the
+    latest sound is in doubt, silence commits no turn.
 
     A caller who goes on soon after the commit continues the turn (`TurnSoFar.begin`): its words and audio are kept, and
-    a `TurnJoinsFrame` has them taken back from the conversation.
+    a `TurnJoinsFrame` removes them from the conversation.
 
-    Three kinds of turn end at once: the recogniser has finished and heard no words, or only the agent's own, or it has
-    failed.
+    A turn ends at once if the recogniser has failed, or has finished without words or with only the agent's own.
 
     Args:
         vad: the call's voice activity detector.
         smart_turn: the call's end-of-turn detector.
-        endpointing: how much silence ends a turn.
-        waiting: which calls of this process wait for an answer.
+        endpointing: the rule for the silence that ends a turn.
+        waiting: the calls of this process that wait for an answer.
         speculate: start answers speculatively.
-        early: also while the last words are spoken, within this share of extra requests (see `ExtraRequests`); None for
-            never.
+        early: share of extra requests for answers that start during the last words (see `ExtraRequests`); None for no
+            such answers.
         reads: how finished words read (see `Evidence.read`); None without a model of the language.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
-        lagging: whether the event loop lagged lately; no answer starts speculatively then.
-        language: the words of the language that is spoken.
+        lagging: whether the event loop has lagged lately; no speculative answer starts then.
+        language: the words of the spoken language.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         self.speculation = SpeculativeAnswer(ExtraRequests(early or 0.0))
         self.turn = TurnSoFar()
         self._doubted = False
-        """Whether sounds in doubt have made the silence longer than needed."""
+        """Whether doubtful sounds have prolonged the silence."""
         self._ending = False
         self._ahead = SpeculationController(
             self.speculation,
@@ -135,7 +134,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         self._doubted, self._ahead.so_far = False, ""
         self._smart_turn.clear()
         self._weighing.forget()
-        # A speculative answer that is still under way was not confirmed.
+        # A speculative answer still under way was not confirmed.
         await self._ahead.discard()
 
     @property
@@ -144,7 +143,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         return self._waiting.waits(id(self), time.monotonic())
 
     def set_aside(self) -> None:
-        """What the caller said during the answer is no turn."""
+        """The caller's speech during the answer was not a turn."""
         self.turn.set_aside()
         self._smart_turn.clear()
         self._weighing.forget()
@@ -218,12 +217,12 @@ class EndOfTurn(BaseUserTurnStopStrategy):
             await self._consider(in_doubt=self._vad.in_doubt)
 
     def _judge_in_time(self) -> None:
-        """Have Smart Turn judge the turn in the background, once a silence."""
+        """Have Smart Turn judge the turn in the background, once per silence."""
         if self.turn.silence is not None and self.turn.silence >= JUDGE_AFTER:
             self._weighing.judge(self.task_manager, self._consider)
 
     async def _went_on(self) -> None:
-        """The user has not finished after all."""
+        """The user goes on speaking."""
         self._doubted, self._ahead.so_far = False, ""
         self._weighing.forget()
         await self._ahead.discard()
@@ -241,7 +240,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
             await self._consider()
 
     async def _consider(self, *, in_doubt: bool = False) -> None:
-        """Commit the turn or answer it speculatively, if it is time; with `in_doubt`, wait for more audio to commit."""
+        """Commit the turn or answer it speculatively, if it is time; while `in_doubt`, do not commit yet."""
         turn = self.turn
         if not turn.is_open or self._ending or turn.silence is None:
             return
@@ -277,7 +276,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         needed: float | None = None,
         failure: str | None = None,
     ) -> None:
-        """Commit the turn once, though audio and transcripts come in tasks of their own."""
+        """Commit the turn only once, although audio and transcripts come in separate tasks."""
         if not self.turn.is_open or self._ending:
             return
         self._ending = True
@@ -312,13 +311,13 @@ class EndOfTurn(BaseUserTurnStopStrategy):
             )
         )
         if confirmed and not self.turn.speaking:
-            # Its answer is on the way: only the end of the turn is reported, which releases it.
+            # Its answer is on the way: reporting the end of the turn releases it.
             await self.trigger_user_turn_finalized(confirms_speculation=True)
         elif ended_by == "own_voice":
-            # Nobody asked anything: the turn ends as if it had its answer.
+            # Nothing was asked: the turn ends as if it had been answered.
             await self.trigger_user_turn_finalized(confirms_speculation=True)
         elif not self.turn.speaking:
             await self.trigger_user_turn_stopped()
         if confirmed and self.turn.is_open:
-            # The user spoke again at this very moment, and the turn goes on.
+            # The user has just spoken again, and the turn goes on.
             await self._cancel()

@@ -1,4 +1,4 @@
-"""How finished the words before a silence are, by all that is known of them. Pure."""
+"""The probability that the words before a silence are finished, by all evidence. Pure."""
 
 import math
 from collections.abc import Mapping
@@ -7,71 +7,71 @@ from dataclasses import dataclass
 from voice.language.turn_words import LeadIn
 from voice.turns.words.agent_question import Asked
 
-# Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, on how the
-# words read, and on the logarithm of how long the turn has lasted. `pipelines.lab.curve.fit` makes it from 46 human
-# speakers (104 ends, 22 pauses, 399 pauses inserted between two words) and, with less weight, from the synthetic voices
-# of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 86 % of all pairs and
-# above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 86 and 90 % (81 and
-# 73 %; 61 ends, 21 pauses, 314 inserted).
+# Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, the
+# language model's score of the words, and the logarithm of the turn's length. `pipelines.lab.curve.fit` makes it from
+# 46 human speakers (104 ends, 22 pauses, 399 pauses inserted between two words) and, with less weight, from the
+# synthetic voices of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 86 % of
+# all pairs and above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 86 and
+# 90 % (81 and 73 %; 61 ends, 21 pauses, 314 inserted).
 SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT, BIAS = 0.30, 2.17, 1.94, 0.42
-# The same without how the words read, for a pipeline without a model of the language.
+# The same fit without the language model's score, for a pipeline without such a model.
 SOUND_ALONE_WEIGHT, SPOKEN_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.36, 2.17, -1.73
 LEAST_PROBABILITY = 1e-3
 LEAST_READ, MOST_READ = -2.5, -0.5
-"""Bounds of `Evidence.read` in the fit; beyond them the model of the language knows no more."""
+"""Bounds of `Evidence.read` in the fit; scores beyond them carry no further information."""
 LEAST_SPOKEN, MOST_SPOKEN = 1.0, 4.0
-"""Seconds; what is shorter or longer counts as this long."""
+"""Bounds of the turn's length in the fit, seconds."""
 TYPICAL_SPOKEN = 2.0
-"""Seconds; the length assumed of a turn whose length is unknown or says nothing."""
+"""Seconds; the assumed length of a turn whose length is unknown or uninformative."""
 
 BEGINNING = 0.02
-"""Probability of the end of a turn, pauses being as frequent as ends, after words that are only the beginning of a
-request."""
+"""Probability of the end of a turn after the mere beginning of a request, if pauses were as frequent as ends."""
 GROUPED = 8.0
-"""How many times as likely a pause is between the groups of a number or a spelling. Set by hand: of ten digits said in
-three groups, two in three are followed by a pause, where one turn in five has a pause otherwise."""
+"""The factor by which pauses are more likely between the groups of a number or a spelling. Set by hand: of ten digits
+said in three groups, two in three are followed by a pause, where one turn in five has a pause otherwise."""
 ANSWERS: Mapping[Asked | None, tuple[LeadIn, ...]] = {"yes_no": ("yes", "no"), "offer": ("no",)}
-"""The lead-ins that answer a question of the agent's. A yes to an offer announces a request."""
+"""The lead-ins that answer each kind of question. A yes to an offer announces a request."""
 FEWEST_SYMBOLS = 3
-"""Digits or letters in a row that begin a number or a spelling for which nobody asked."""
+"""Consecutive digits or letters that begin a number or a spelling without being asked for."""
 ENOUGH_DIGITS = 10
-"""Digits of a whole telephone number; how long other numbers are is unknown."""
+"""Digits of a whole telephone number; the length of other numbers is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What is known of the words before a silence."""
+    """The evidence about the words before a silence."""
 
     sound: float | None = None
     """Smart Turn's probability that the turn is complete, 0 to 1; None without its verdict."""
     read: float | None = None
-    """Base-10 log probability that a sentence ends after them; None without a model of the language."""
+    """Base-10 log probability that a sentence ends after them; None without a language model."""
     spoken: float | None = None
-    """Seconds from the turn's first sound to the end of its latest, pauses included; None: unknown."""
+    """Seconds from the turn's first sound to the end of its latest, pauses included; None if unknown."""
     whole: bool | None = None
-    """For the agent they are a whole request (True) or only the beginning of one (False); None: it cannot tell."""
+    """Whether the agent takes them for a whole request (True) or only the beginning of one (False); None if it cannot
+    tell."""
     lead_in: LeadIn | None = None
-    """What the words would answer, if they are nothing but a lead-in; None when they are not."""
+    """The kind of lead-in if the words are nothing else; None otherwise."""
     asked: Asked | None = None
-    """What the agent asked for in the words of its that the caller heard last; None when it asked nothing."""
+    """The kind of answer that the agent's last words asked for; None if they asked nothing."""
     symbols: int = 0
-    """How many digits or letters said one by one they end with."""
+    """The number of digits or letters, said one by one, at their end."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing: they are a whole request, or the yes or no that the agent asked for."""
+        """Whether the words are complete: a whole request, or the yes or no that the agent asked for."""
         if self.lead_in is None:
             return bool(self.whole)
         return self.lead_in in ANSWERS.get(self.asked, ())
 
     @property
     def leads_in(self) -> bool:
-        """Whether a request is likely to follow in the same turn: they are a lead-in that answers nothing."""
+        """Whether a request is likely to follow in the same turn: the words are a lead-in that answers nothing."""
         return self.lead_in is not None and not self.is_whole
 
     @property
     def pauses_expected(self) -> float:
-        """How many times as likely a pause is as otherwise: 1, or `GROUPED` inside a number or a spelling."""
+        """The factor by which a pause is more likely than usual: 1, or `GROUPED` inside a number or a spelling."""
         asked_for = self.asked in ("number", "spelling")
         inside = (1 if asked_for else FEWEST_SYMBOLS) <= self.symbols
         enough = self.symbols >= ENOUGH_DIGITS and self.asked != "spelling"
@@ -84,7 +84,7 @@ class Evidence:
 
     @property
     def probability(self) -> float:
-        """Probability that the turn is over, if pauses were as frequent as ends; 0 without any evidence."""
+        """The probability that the turn is over, if pauses were as frequent as ends; 0 without any evidence."""
         if self.is_whole:
             return 1.0
         if self.sound is None:
@@ -94,7 +94,7 @@ class Evidence:
 
     @property
     def probability_by_words(self) -> float:
-        """The probability by how the words read and how long the turn has lasted; 0 without a model of the language."""
+        """The probability by the language model's score and the turn's length; 0 without a language model."""
         return 0.0 if self.read is None else self._weighed(0.5)
 
     def _weighed(self, sound: float) -> float:

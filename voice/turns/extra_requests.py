@@ -1,8 +1,8 @@
-"""Answers begun while the last words are still spoken: to which words, and at the risk of how many requests. Pure.
+"""Answers that begin during a turn's last words: the words that allow one, and the limit of wasted requests. Pure.
 
-The recogniser gives the words so far whenever the voice fades, which it does at nearly all ends and some five times
-before; Smart Turn is asked meanwhile. Half of the other fades are over before the words are there, and most words do
-not read like an end.
+Whenever the voice fades, the recogniser gives the words so far and Smart Turn is asked. The voice fades at nearly all
+ends, and some five times before. Half of the earlier fades are over before the words arrive, and most words do not read
+like an end.
 """
 
 import math
@@ -10,19 +10,19 @@ import math
 from voice.turns.evidence import Evidence
 
 LIKELY = 0.65
-"""Probability of an end from which an answer is begun. In 104 requests and sentences of 46 speakers, to whom the
-evidence was fitted, 74 % of the ends reach it when Smart Turn is asked at a fade that lasts, and 0.3 other fades of
-each turn do whose words are there before the voice rises again; of 61 turns of 8 other speakers 64 % and 0.3."""
+"""The least probability of an end at which an answer begins. In 104 requests and sentences of the 46 speakers of the
+fit, 74 % of the ends reach it, if the fade lasts until Smart Turn is asked, and so do 0.3 other fades per turn, whose
+words arrive before the voice rises again. In 61 turns of 8 other speakers: 64 % and 0.3."""
 LIKELY_BY_WORDS = 0.75
-"""The same while Smart Turn has not answered: 43 % of the ends, and outside the fit 34 %."""
+"""The same before Smart Turn has answered: 43 % of the ends, and outside the fit 34 %."""
 MOST_A_TURN = 2
-"""Early answers that a turn may start: after two wrong ones it is not the kind of turn that can be foreseen."""
+"""The most early answers per turn: after two wrong ones, the turn's end cannot be predicted."""
 EXTRA = 0.4
-"""Early requests that a call may waste, as a share of its turns, unless a call sets another."""
+"""Default limit of a call's wasted early requests, as a share of its turns."""
 
 
 def seems_to_end(evidence: Evidence) -> bool:
-    """Whether words are those of a turn that is about to end; what is known of requests outranks what is likely."""
+    """Whether the words suggest that the turn is about to end; knowledge of requests outranks probability."""
     if evidence.is_whole:
         return True
     if evidence.whole is False or evidence.leads_in or evidence.pauses_expected > 1:
@@ -33,25 +33,24 @@ def seems_to_end(evidence: Evidence) -> bool:
 
 
 class ExtraRequests:
-    """Counts a call's early requests that were wasted, and says whether another one may be risked.
+    """Counts a call's wasted early requests, and decides whether another may be risked.
 
-    An early request is risked only if the call stays within its share, rounded up to a whole request, even when that
-    request is wasted. Requests that are wasted without having been early are none of its business: they are made, and
-    wasted, with any kind of speculation.
+    An early request is allowed only if the call would stay within its share, rounded up to a whole request, even if
+    that request is wasted. Other wasted requests do not count: any kind of speculation makes them.
 
     Args:
-        share: wasted early requests for each turn, at most.
+        share: the most wasted early requests per turn.
     """
 
     def __init__(self, share: float = EXTRA) -> None:
         self.share = share
         self.turns = 0
-        """Turns that were committed."""
+        """Committed turns."""
         self.made = 0
-        """Early requests that were wasted."""
+        """Wasted early requests."""
 
     def allow(self, *, replaced: bool = False) -> bool:
-        """Whether the present turn may risk an early request; `replaced` if it gives up another early one for it."""
+        """Whether the present turn may risk an early request; `replaced` if it replaces another early one."""
         return self.made + replaced + 1 <= math.ceil(self.share * (self.turns + 1) - 1e-9)
 
     def turn_over(self) -> None:
@@ -59,7 +58,7 @@ class ExtraRequests:
         self.turns += 1
 
     def turn_goes_on(self) -> None:
-        """The turn that was committed last was not over."""
+        """The last committed turn was not over."""
         self.turns = max(0, self.turns - 1)
 
     def wasted(self) -> None:

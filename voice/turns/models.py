@@ -1,7 +1,7 @@
-"""The two models of turn taking, loaded once for all calls: Silero (is this speech?) and Smart Turn (is it complete?).
+"""The two models of turn taking: Silero (is this speech?) and Smart Turn (is it complete?), loaded once for all calls.
 
-pipecat loads both again for every call, which takes 60 ms on the event loop; here each call gets light objects on
-shared sessions.
+pipecat loads both anew for every call, which takes 60 ms on the event loop; here each call gets light objects on shared
+sessions.
 """
 
 from importlib import resources
@@ -14,7 +14,7 @@ from voice.turns.vad import SharedSilero
 
 
 class TurnModels:
-    """Both models. Call `warm_up` before the first call, whose first inference otherwise takes 350 ms.
+    """Both models. Use `warm_up` before the first call; otherwise its first inference takes 350 ms.
 
     Args:
         smart_turn: whether to load Smart Turn; without it `SmartTurn` gives no verdicts.

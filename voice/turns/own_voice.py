@@ -1,10 +1,10 @@
-"""The agent's own voice in the microphone: found by its words, kept from interrupting and from becoming a turn.
+"""The agent's own voice in the microphone: detected by its words, and kept from interrupting or becoming a turn.
 
-An echo is heard while the agent speaks, a fraction of a second after its words were played. A caller who repeats the
-agent's words begins after having heard them, and so does not overlap them in time. Recognisers garble an echo, most of
-all its first words: of ten answers of the embedded voice in a simulated room at -12 dB, PocketSphinx got all words of
-two and most of seven ("today's sunday november ninety seven"). Hence words are compared letter by letter. Once the
-agent has heard itself, or seems to, words said during its answers count as another's only when they surely are.
+An echo arrives while the agent speaks, a fraction of a second after its words were played. A caller who repeats the
+agent's words starts after hearing them, so the two do not overlap in time. Recognisers garble an echo, most of all its
+first words: of ten answers of the embedded voice in a simulated room at -12 dB, PocketSphinx got all words of two and
+most words of seven ("today's sunday november ninety seven"). So words are compared letter by letter. Once the agent has
+probably heard itself, words during its answers count as the caller's only if they are clearly not the agent's.
 """
 
 import math
@@ -38,35 +38,35 @@ from voice.turns.barge_in.meaning import Meaning, meaning_of
 from voice.turns.words.laughter import without_laughter
 
 OWN = 0.6
-"""The share of the heard letters that must be in words of the agent."""
+"""The least share of the heard letters that must match words of the agent."""
 FEW, OWN_FEW = 2, 0.9
-"""So few words must be the agent's nearly to the letter: in a short answer to it, one word is often one of its own."""
+"""Up to so many words must match the agent's almost to the letter: a short answer often repeats one of its words."""
 EARLIEST = 0.2
-"""Seconds before the heard speech began from which on the end of a word may be heard in it."""
+"""Seconds before the start of the heard speech from which the end of a word may belong to it."""
 CLEARLY_NOT = 0.5
-"""The share of the letters up to which unfinished words are surely not the agent's."""
+"""The largest share of matching letters at which unfinished words are clearly not the agent's."""
 ENOUGH_WORDS = 3
-"""Words that tell, before the speech is over, whose they are: the first that are heard of an echo are mostly wrong."""
+"""Words needed to identify the speaker before the speech is over: the first words of an echo are mostly wrong."""
 ALIKE = 0.7
-"""How alike two words must be, 0 to 1, for one to be the other misheard."""
+"""The least likeness of two words, 0 to 1, for one to be the other misheard."""
 REMEMBERED = 60.0
 """Seconds for which spoken words are kept."""
 SECONDS_PER_CHARACTER = 0.06
-"""Of English speech: how far before and after its instant the words of a longer text may have been played."""
+"""Seconds per letter of English speech: how far from its instant the words of a longer text may have been played."""
 _WORD = re.compile(r"[a-zäöüß]+(?:'[a-zäöüß]+)*|\d+(?:\.\d+)?")
 AT_ONCE = 0.8
-"""Seconds after the agent has begun to speak in which an echo begins to be heard; callers rarely begin so soon."""
+"""Seconds after the agent begins to speak within which an echo starts; callers rarely start so soon."""
 SUSPICIOUS = 2
-"""So many answers in a row in which speech began at once make it likely that the agent hears itself."""
+"""Consecutive answers with speech at their start after which the agent probably hears itself."""
 UNDISTURBED = 1.5
-"""Seconds of an answer without any speech that show that the agent does not hear itself."""
+"""Seconds of an answer without any speech after which the agent evidently does not hear itself."""
 ECHO_FADES = 1.0
-"""Seconds after the agent has stopped in which its voice may still be heard: the client's buffers, and the room."""
+"""Seconds for which the agent's voice may still be heard after it has stopped: the client's buffers, and the room."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A word and the span of time in which its end was played."""
+    """A word, and the span of time in which its end was played."""
 
     word: str
     first: float
@@ -74,10 +74,10 @@ class SpokenWord:
 
 
 class SpokenWords:
-    """What the agent has spoken lately, and when.
+    """The agent's latest words, and their times.
 
     Args:
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
     """
 
     def __init__(self, language: TurnWords = ENGLISH) -> None:
@@ -85,7 +85,7 @@ class SpokenWords:
         self._spoken: deque[SpokenWord] = deque()
 
     def add(self, text: str, at: float) -> None:
-        """The agent has just played a word at `at`; of a longer text it is known only roughly when each was played."""
+        """Add a word that was played at `at`; for a longer text, each word's time is known only roughly."""
         words = list(plain_words(text, self.language))
         around = SECONDS_PER_CHARACTER * len(text) if len(text.split()) > 1 else 0.0
         self._spoken.extend(SpokenWord(word, at - around, at + around) for word in words)
@@ -93,10 +93,10 @@ class SpokenWords:
             self._spoken.popleft()
 
     def share_own(self, heard: str, since: float, until: float) -> float:
-        """The share of the letters of `heard`, 0 to 1, that are in words played in the same order at that time.
+        """The share of the letters of `heard`, 0 to 1, that match words played in this order at that time.
 
         Args:
-            heard: what the recogniser made of a stretch of speech.
+            heard: the transcript of a stretch of speech.
             since: when that speech began.
             until: when it ended, or now.
         """
@@ -106,14 +106,14 @@ class SpokenWords:
         return _aligned(words, played) / letters if letters else 0.0
 
     def are_own(self, heard: str, since: float, until: float) -> bool:
-        """Whether `heard` is the agent's own voice. Arguments are those of `share_own`."""
+        """Whether `heard` is the agent's own voice. Arguments: see `share_own`."""
         words = list(plain_words(heard, self.language))
         if len(words) > FEW:
             return self.share_own(heard, since, until) >= OWN
         return not self.language.never_own.intersection(words) and self.share_own(heard, since, until) >= OWN_FEW
 
     def are_surely_not_own(self, heard: str, since: float, until: float) -> bool:
-        """Whether `heard`, of which more may follow, is another's voice. Arguments are those of `share_own`."""
+        """Whether `heard`, which may be unfinished, is another's voice. Arguments: see `share_own`."""
         words = list(plain_words(heard, self.language))
         played = {one.word for one in self._spoken if one.last >= since - EARLIEST and one.first <= until}
         if any(word in self.language.never_own and word not in played for word in words):
@@ -122,7 +122,7 @@ class SpokenWords:
 
 
 def plain_words(text: str, language: TurnWords = ENGLISH) -> Iterator[str]:
-    """The words of a text as they are spoken: lower case, numbers in words."""
+    """The words of a text as spoken: lower case, numbers in words."""
     for word in _WORD.findall(language.plain_numbers(text.lower())):
         if word[0].isdigit():
             yield from _WORD.findall(_in_words(word, language.code))
@@ -137,7 +137,7 @@ def _in_words(number: str, language: Language) -> str:
 
 
 def _aligned(heard: Sequence[str], played: Sequence[str]) -> float:
-    """The most letters of `heard` that can be matched to `played` in order, each as much as the two words are alike."""
+    """The most letters of `heard` that match `played` in order, each weighted by the likeness of the two words."""
     best = [0.0] * (len(played) + 1)
     for word in heard:
         row = [0.0]
@@ -156,7 +156,7 @@ def _alikeness(heard: str, played: str) -> float:
 
 
 class Hearing:
-    """Follows the agent's voice and what is heard.
+    """Follows the agent's voice and the words heard.
 
     Args:
         spoken: what the agent has spoken.
@@ -168,11 +168,11 @@ class Hearing:
         self._speaks = False
         self._started, self._stopped, self._began = -math.inf, -math.inf, -math.inf
         self._suspicion = 0
-        """Answers in a row at whose beginning speech began."""
+        """Consecutive answers with speech at their start."""
 
     @property
     def hears_itself(self) -> bool:
-        """Whether the agent has heard itself in this call, or seems to."""
+        """Whether the agent has heard itself in this call, or probably has."""
         return self._heard_itself or self._suspicion >= SUSPICIOUS
 
     def agent_started(self, now: float) -> None:
@@ -195,7 +195,7 @@ class Hearing:
         """Whether words of the latest speech are the agent's own.
 
         Args:
-            words: what the recogniser made of the speech so far.
+            words: the transcript of the speech so far.
             now: when it did.
             final: whether no others follow.
         """
@@ -205,7 +205,7 @@ class Hearing:
         return self.hears_itself and overlaps and not self._is_surely_anothers(words, now)
 
     def note_own(self, words: str, now: float) -> bool:
-        """All words of the latest speech were the agent's; returns whether that is the first proof in the call."""
+        """All words of the latest speech were the agent's; returns whether this is the first proof in the call."""
         if self._heard_itself or not self._spoken.are_own(words, self._began, now):
             return False
         self._heard_itself = True
@@ -219,7 +219,7 @@ class Hearing:
 
 
 class SpokenWordsTap(FrameProcessor):
-    """Stands behind the output, and notes each word that was played."""
+    """Follows the output in the pipeline, and notes each word played."""
 
     def __init__(self, spoken: SpokenWords, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -235,14 +235,14 @@ class SpokenWordsTap(FrameProcessor):
 
 
 class OwnVoiceGate(FrameProcessor):
-    """Stands behind the recogniser. In place of a transcript of the agent's own voice an `OwnVoiceFrame` passes.
+    """Follows the recogniser in the pipeline, and replaces transcripts of the agent's own voice by an `OwnVoiceFrame`.
 
-    The first one of a call is logged. Laughter at the end of a transcript is removed, because it is no part of a
-    request; in place of a transcript that is nothing else, a `NothingHeardFrame` passes.
+    The first one of a call is logged. Laughter at the end of a transcript is removed, as it is not part of a request; a
+    transcript of nothing else becomes a `NothingHeardFrame`.
 
     Args:
         spoken: what the agent has spoken.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
         clock: seconds, monotonic.
     """
 
@@ -258,11 +258,11 @@ class OwnVoiceGate(FrameProcessor):
         self._language, self._clock = language, clock
 
     def is_own(self, words: str) -> bool:
-        """Whether the words of the speech under way are the agent's own, as far as they are known."""
+        """Whether the words of the speech under way, as far as known, are the agent's own."""
         return self.hearing.is_own(words, self._clock(), final=False)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Pass on what is not the agent's own voice."""
+        """Pass on everything except the agent's own voice."""
         await super().process_frame(frame, direction)
         now = self._clock()
         match frame:
@@ -274,7 +274,7 @@ class OwnVoiceGate(FrameProcessor):
                 self.hearing.speech_began(now - frame.start_secs)
             case TranscriptionFrame() if self.hearing.is_own(frame.text, now, final=True):
                 frame = self._own(frame)
-                # The recogniser must not hear it again with what the caller says next.
+                # The recogniser must not hear it again together with the caller's next words.
                 await self.push_frame(OwnVoiceFrame(text=frame.text, final=frame.final), FrameDirection.UPSTREAM)
             case EagerTranscriptionFrame():
                 frame.text = without_laughter(frame.text, self._language)

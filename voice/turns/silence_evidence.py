@@ -1,4 +1,4 @@
-"""Gathers the evidence of one silence at a time: Smart Turn judges in the background, and the words are read."""
+"""Gathers the evidence of one silence at a time, from the words and from Smart Turn in the background."""
 
 import asyncio
 import re
@@ -16,16 +16,16 @@ from voice.turns.words.short_replies import answering
 
 _WORD = re.compile(r"[a-z'äöüß]+|\d")
 FADE_COUNTS = 0.35
-"""Seconds for which Smart Turn's verdict on a fade counts; the words are there in less."""
+"""Seconds for which Smart Turn's verdict on a fade counts; the words arrive sooner."""
 SENTENCE_MARKS = ".?!… "
 
 
 def symbols_at_end(text: str, language: TurnWords = ENGLISH) -> int:
-    """How many digits and letters, said one by one, `text` ends with; each digit of a written figure counts.
+    """The number of digits and letters, said one by one, at the end of `text`; each digit of a written figure counts.
 
     Args:
         text: the words.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
     words = _WORD.findall(language.as_in.sub(r"\1", text.lower()))
     count = 0
@@ -44,7 +44,7 @@ class SilenceEvidence:
         smart_turn: the call's end-of-turn detector.
         reads: how finished words read (see `Evidence.read`); None without a model of the language.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
-        language: the words of the language that is spoken.
+        language: the words of the spoken language.
     """
 
     def __init__(
@@ -66,13 +66,13 @@ class SilenceEvidence:
         self.judged = False
         """Whether Smart Turn has answered."""
         self.asked: Asked | None = None
-        """What the agent asked for in the words of its that the caller heard last."""
+        """The kind of answer that the agent's last audible words asked for."""
         self.committed = ""
-        """The words with which the turn was taken for over, before the caller went on; empty if it was not."""
+        """The words at which the turn was wrongly committed, before the caller went on; empty if it was not."""
         self._evidence: tuple[str, float | None, Evidence] | None = None
 
     def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
-        """Have Smart Turn judge the turn so far, once a silence; returns at once and calls `on_judged` later."""
+        """Have Smart Turn judge the turn so far, once per silence; returns at once and calls `on_judged` later."""
         if self._judging is None and not self.judged:
             work = self._await_verdict(on_judged)
             self._judging = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::judge")
@@ -83,11 +83,11 @@ class SilenceEvidence:
         task, self._judging = self._judging, None
         self.verdict, self.judged, self._evidence = None, False, None
         if task is not None:
-            # Not awaited: the end of a turn must not be interrupted halfway.
+            # Not awaited, so that the end of a turn is not interrupted halfway.
             task.cancel()
 
     def weigh(self, text: str, spoken: float | None) -> Evidence:
-        """The evidence so far if `text` are the turn's words and it has taken `spoken` seconds."""
+        """The evidence so far for a turn with the words `text` that has lasted `spoken` seconds."""
         if self._evidence is None or self._evidence[:2] != (text, spoken):
             evidence = Evidence(
                 sound=self.verdict.probability if self.verdict else None,
@@ -102,7 +102,7 @@ class SilenceEvidence:
         return self._evidence[2]
 
     def _whole(self, text: str) -> bool | None:
-        """Whether the words, or those that follow on a request which was taken for over, are a whole request."""
+        """Whether the words, or only those after the wrong commit, are a whole request."""
         if not self._whole_request or not text:
             return None
         before = self.committed.rstrip(SENTENCE_MARKS)
@@ -110,7 +110,7 @@ class SilenceEvidence:
         return bool(added and self._whole_request(added)) or self._whole_request(text)
 
     def listen(self, tasks: BaseTaskManager, spoken: float, on_heard: Callable[[], Awaitable[None]]) -> None:
-        """Have Smart Turn judge the turn as if it ended now, where the voice fades; calls `on_heard` later.
+        """Have Smart Turn judge the turn as if it ended at this fade of the voice; calls `on_heard` later.
 
         Args:
             tasks: of the call.
@@ -128,13 +128,13 @@ class SilenceEvidence:
             task.cancel()
 
     def foresee(self, text: str, spoken: float) -> Evidence:
-        """The evidence if `text` were all of the turn's words, judged by the sound of its latest fade."""
+        """The evidence if `text` were all of the turn's words, with Smart Turn's verdict on its latest fade."""
         sound = self.verdict or (self._faded if spoken - self._faded_at < FADE_COUNTS else None)
         return replace(self.weigh(text, spoken), sound=sound.probability if sound else None)
 
     async def _await_verdict(self, on_judged: Callable[[], Awaitable[None]]) -> None:
         verdict = await self._smart_turn.judge()
-        # From here on the task may commit the turn, and must not be cancelled.
+        # From here on, the task may commit the turn and must not be cancelled.
         self._judging = None
         self.verdict, self.judged, self._evidence = verdict, True, None
         await on_judged()

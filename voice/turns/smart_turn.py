@@ -1,4 +1,4 @@
-"""Smart Turn, which judges by the sound of a turn whether it is complete: one model and one thread for all calls."""
+"""Smart Turn, which judges by its sound whether a turn is complete: one model and one thread for all calls."""
 
 import asyncio
 import logging
@@ -15,11 +15,11 @@ from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnal
 MODEL_FILE = "smart-turn-v3.2-cpu.onnx"
 SAMPLE_RATE = 16000
 BEFORE_SPEECH = 0.5
-"""Seconds of audio before the first word that Smart Turn is given, as in pipecat."""
+"""Seconds of audio before the first word in Smart Turn's input, as in pipecat."""
 LONGEST_JUDGED = 8.0
-"""Seconds of audio, up to now, that Smart Turn judges."""
+"""Seconds of the latest audio that Smart Turn judges."""
 VERDICT_WITHIN = 1.0
-"""Seconds after which a turn ends without Smart Turn's verdict, which takes 30 ms, and longer behind others."""
+"""Seconds to wait for Smart Turn's verdict, which takes 30 ms, or longer in a queue."""
 log = logging.getLogger(__name__)
 
 
@@ -28,19 +28,19 @@ class SmartTurnVerdict:
     """Smart Turn's opinion of a turn."""
 
     probability: float
-    """That the turn is complete, 0 to 1."""
+    """The probability that the turn is complete, 0 to 1."""
     seconds: float
-    """How long the inference took."""
+    """The duration of the inference."""
 
 
 class SmartTurn:
     """One call's end-of-turn detector: keeps the turn's audio and asks the shared model about it.
 
-    Uses no clock: only the audio counts that it is given (16 kHz mono, signed 16 bit).
+    Uses no clock, only the length of its audio (16 kHz mono, signed 16 bit).
 
     Args:
         model: the shared model; with None, every verdict is None.
-        start_secs: how long the voice detector takes to report speech.
+        start_secs: seconds that the voice detector takes to report speech.
     """
 
     def __init__(self, model: "SharedSmartTurn | None", *, start_secs: float) -> None:
@@ -49,10 +49,10 @@ class SmartTurn:
         self._pcm = bytearray()
         self._heard_speech = False
         self._begins = self._began = 0
-        """Where in the audio the turn begins, and the turn before it began; bytes."""
+        """The beginnings of this turn and of the one before, as offsets into the audio in bytes."""
 
     def hear(self, pcm: bytes, *, speaking: bool) -> None:
-        """Add audio; `speaking` says whether the voice detector has reported speech that goes on."""
+        """Add audio; `speaking`: whether the voice detector reports ongoing speech."""
         self._heard_speech = self._heard_speech or speaking
         self._pcm += pcm
         if not self._heard_speech:
@@ -85,13 +85,13 @@ class SmartTurn:
         return verdict
 
     def clear(self) -> None:
-        """End the turn: what follows is judged by itself, with audio that may belong to the start of the next turn."""
+        """End the turn; the next one is judged by itself, including audio from just before its start."""
         if self._heard_speech:
             self._began = self._begins
         self._heard_speech = False
 
     def resume(self) -> None:
-        """The turn that was ended last goes on: its audio is judged again, with what follows."""
+        """The last ended turn goes on: its audio is judged again, with the following audio."""
         self._begins, self._heard_speech = self._began, True
 
 
@@ -110,7 +110,7 @@ class SharedSmartTurn:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="smart-turn")
 
     def submit(self, pcm: bytes) -> "Future[SmartTurnVerdict]":
-        """Judge a turn's audio on the model's own thread."""
+        """Queue a turn's audio for the model's thread."""
         return self._thread.submit(self._predictor.judge, pcm)
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ class SharedSmartTurn:
 
 
 class _Predictor(LocalSmartTurnAnalyzerV3):
-    """pipecat's features and inference, on a session that all calls share."""
+    """pipecat's features and inference, on a session shared by all calls."""
 
     def __init__(self, session: onnxruntime.InferenceSession) -> None:
         # Not LocalSmartTurnAnalyzerV3's own initialiser, which would load the model with other options.

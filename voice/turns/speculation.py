@@ -1,6 +1,6 @@
-"""Answers that start before the turn is over: when, and what becomes of them. Times are in seconds.
+"""Speculative answers, which start before the turn is over: when they start, and their outcome. Times are in seconds.
 
-A wrong speculation costs a request, and processor time that others may need. So a call starts at most one in
+A wrong speculation costs a request and processor time that others may need. So a call starts at most one per
 `LEAST_APART`, and none while the event loop lags or other calls wait for their answers.
 """
 
@@ -18,7 +18,7 @@ from voice.turns.turn_so_far import TurnSoFar
 LEAST_APART = 0.5
 """Seconds between the starts of two speculative answers of a call."""
 SPECULATION_LEAD = 0.6
-"""Seconds before the end of the needed silence at which a speculative answer starts: the time of a usual model to its
+"""Seconds before the end of the needed silence at which a speculative answer starts: a typical model's time to its
 first clause. Words that sound finished are answered at the hint."""
 LONGEST_WAIT = 5.0
 """Seconds after which a waiting call no longer counts."""
@@ -26,16 +26,16 @@ LONGEST_WAIT = 5.0
 
 @dataclass(slots=True)
 class Waiting:
-    """The calls of a process that wait for the first sound of an answer; one for all calls."""
+    """The calls of a process that wait for the first sound of an answer; one object for all calls."""
 
     since: dict[int, float] = field(default_factory=dict)
 
     def begin(self, call: int, now: float) -> None:
-        """The call's turn was committed."""
+        """Note that the call's turn was committed."""
         self.since[call] = now
 
     def end(self, call: int) -> None:
-        """The call is answered, or no longer expects an answer."""
+        """Note that the call is answered, or no longer expects an answer."""
         self.since.pop(call, None)
 
     def waits(self, call: int, now: float) -> bool:
@@ -43,7 +43,7 @@ class Waiting:
         return call in self.since and now - self.since[call] < LONGEST_WAIT
 
     def others(self, call: int, now: float) -> bool:
-        """Whether another call waits; one that has waited for `LONGEST_WAIT` holds up no other."""
+        """Whether another call waits; after `LONGEST_WAIT`, a call no longer delays others."""
         return any(other != call and now - at < LONGEST_WAIT for other, at in self.since.items())
 
 
@@ -57,15 +57,15 @@ class SpeculativeAnswer:
     def __init__(self, extra: ExtraRequests | None = None) -> None:
         self.extra = extra or ExtraRequests()
         self.text: str | None = None
-        """The words that are being answered speculatively; None when no speculation is under way."""
+        """The words being answered speculatively; None if no speculation is under way."""
         self.confirmed: str | None = None
-        """The words of the speculative answer that turned out to be this turn's."""
+        """The words of this turn's confirmed speculative answer."""
         self.started = 0
-        """How many speculative answers this turn has started."""
+        """The number of speculative answers that this turn has started."""
         self.discarded = 0
-        """How many of those were discarded."""
+        """The number of them that were discarded."""
         self.early = 0
-        """How many were started because of how the words read, before silence or Smart Turn said anything."""
+        """The number started early: because of the words, before any evidence of silence or Smart Turn."""
         self._last = -LEAST_APART
         self._is_early = False
         self._refused: str | None = None
@@ -78,26 +78,26 @@ class SpeculativeAnswer:
         self.confirmed = self._refused = None
 
     def due(self, text: str, *, silence: float, meaning: Silence, now: float) -> bool:
-        """Whether to answer `text` speculatively after `silence` seconds of a silence with this meaning."""
+        """Whether to answer `text` speculatively after `silence` seconds, judged by `meaning`."""
         if not text or self.text is not None or text == self._refused or now - self._last < LEAST_APART:
             return False
         return silence >= max(meaning.likely, meaning.needed - SPECULATION_LEAD)
 
     def may_start_early(self, text: str) -> bool:
-        """Whether to answer `text`, which seems to end, while the user may still be speaking."""
+        """Whether to answer `text`, which seems finished, while the user may still be speaking."""
         if not text or self.stands(text) or text == self._refused or self.early >= MOST_A_TURN:
             return False
         return self.extra.allow(replaced=self.text is not None and self._is_early)
 
     def stands(self, text: str) -> bool:
-        """Whether the speculative answer under way is an answer to `text`."""
+        """Whether the speculative answer under way answers `text`."""
         return self.text is not None and self._match.matches(self.text, text)
 
     def doubts(self, text: str) -> bool:
-        """Whether `text`, heard while the voice fades, must be heard once more before it replaces the words under way.
+        """Whether `text`, heard in a fade of the voice, must be heard again before it replaces the words under way.
 
-        The last word of such a text is often cut off and misheard, so one text is worth no more than another. Words
-        that go on from those under way need no second hearing.
+        The last word of such a text is often cut off and misheard, so a new text is no more reliable than the old one.
+        Words that continue those under way need no second hearing.
         """
         if self.text is None or self.stands(text) or self._goes_on(text):
             self._doubtful = None
@@ -116,7 +116,7 @@ class SpeculativeAnswer:
         self.started += 1
 
     def start_early(self, text: str) -> None:
-        """The answer to `text` has been requested early; a later request need not wait for `LEAST_APART` then."""
+        """The answer to `text` has been requested early; this does not make a later request wait for `LEAST_APART`."""
         self.text, self._is_early = text, True
         self.started += 1
         self.early += 1
@@ -135,13 +135,13 @@ class SpeculativeAnswer:
         self._last = -LEAST_APART
 
     def refuse(self) -> None:
-        """Discard an answer that must wait for the commit (it needs a tool), and do not try these words again."""
+        """Discard an answer that must wait for the commit because it needs a tool, and do not try these words again."""
         if self.text is not None:
             self._refused = self.text
             self.discard()
 
     def confirm(self, text: str) -> bool:
-        """The turn is over with these words; returns whether the speculative answer is an answer to them."""
+        """The turn is over with these words; returns whether the speculative answer answers them."""
         if not self.stands(text):
             return False
         self.confirmed, self.text = self.text, None
@@ -154,16 +154,16 @@ class SpeculativeAnswer:
 
 
 class SpeculationController:
-    """What starts and discards the speculative answers of one call.
+    """Starts and discards the speculative answers of one call.
 
     Args:
         speculation: the call's speculative answers.
         weighing: gathers the evidence.
-        endpointing: says what a silence means.
-        early: whether answers are also started while the last words are spoken.
+        endpointing: the endpointing rule of the call.
+        early: whether answers may also start while the last words are spoken.
         may_start: whether one may be started now.
         start: asks for the answer to these words.
-        cancel: withdraws the answer that was asked for.
+        cancel: withdraws the requested answer.
     """
 
     def __init__(
@@ -180,10 +180,10 @@ class SpeculationController:
         self._speculation, self._weighing, self._endpointing = speculation, weighing, endpointing
         self._early, self._may_start, self._start, self._cancel = early, may_start, start, cancel
         self.so_far = ""
-        """The words of this stretch of speech that the recogniser has given since the voice faded."""
+        """The recogniser's words for this stretch of speech since the voice faded."""
 
     async def words_at_fade(self, turn: TurnSoFar, text: str) -> None:
-        """The recogniser gives the words of this stretch of speech so far, since the voice fades."""
+        """The voice fades, and the recogniser gives this stretch's words so far."""
         words = turn.text_with(text)
         if not self._speculation.doubts(words):
             self.so_far = text
@@ -195,7 +195,7 @@ class SpeculationController:
             await self._answer_early(turn, turn.text_with(self.so_far))
 
     async def in_silence(self, turn: TurnSoFar, silence: float, meaning: Silence) -> None:
-        """Answer the words before `silence` seconds of a silence with this meaning, if it is time."""
+        """Answer the words before a silence of `silence` seconds so far, if `meaning` allows it now."""
         now, text = time.monotonic(), turn.text
         await self._discard_unless(text)
         if self._may_start() and self._speculation.due(text, silence=silence, meaning=meaning, now=now):
@@ -203,7 +203,7 @@ class SpeculationController:
             await self._start(text)
 
     async def before_verdict(self, turn: TurnSoFar, silence: float) -> None:
-        """Answer them before Smart Turn has judged the silence, if the fade before it says enough."""
+        """Answer before Smart Turn has judged the silence, if the preceding fade gives enough evidence."""
         if not self._early:
             return
         await self._answer_early(turn, turn.text)
@@ -212,12 +212,12 @@ class SpeculationController:
             await self.in_silence(turn, silence, self._endpointing.judge(evidence, turn.pauses))
 
     async def discard(self) -> None:
-        """Withdraw the answer that is under way, if there is one."""
+        """Withdraw the answer under way, if there is one."""
         if self._speculation.discard():
             await self._cancel()
 
     async def _answer_early(self, turn: TurnSoFar, text: str) -> None:
-        """Start the answer to words that seem to end, before silence says so."""
+        """Start the answer to words that seem finished, before any silence."""
         if not self._early or not turn.is_open:
             return
         await self._discard_unless(text)
@@ -227,7 +227,7 @@ class SpeculationController:
             await self._start(text)
 
     async def _discard_unless(self, text: str) -> None:
-        """Discard the answer to other words than these."""
+        """Discard the answer unless it answers these words."""
         if self._speculation.text is not None and not self._speculation.stands(text):
             await self.discard()
             self._speculation.words_changed()

@@ -1,4 +1,4 @@
-"""Follows the turns of a call by its frames: who speaks, when a turn is over, what is done for its answer. Pure."""
+"""Follows the turns of a call by its frames: who speaks, when a turn ends, and the work on its answer. Pure."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -47,26 +47,26 @@ from voice.frames import (
 
 TOOL = "a tool that no model called"
 Changed = TypeVar("Changed", covariant=True)
-"""What a follower returns of an event; None for nothing."""
+"""A follower's result of an event; None for nothing."""
 
 
 def counts(pushed: FramePushed) -> bool:
-    """Whether a follower should see this push of a frame: frames that go both ways count once."""
+    """Whether a follower should see this push of a frame: frames pushed both ways count once."""
     downstream = pushed.direction is FrameDirection.DOWNSTREAM
     if isinstance(pushed.frame, LLMContextFrame):
-        # A tool's result comes upstream. The assistant's side also pushes its context downstream, to no effect.
+        # A tool's result comes upstream. The assistant's aggregator also pushes its context downstream, to no effect.
         return not downstream or isinstance(pushed.destination, LLMService)
     return downstream
 
 
 class TurnFollower(Generic[Changed]):
-    """Takes frames for events: the methods below, of which a follower overrides those that concern it.
+    """Turns frames into events: the methods below, which a follower overrides as needed.
 
-    Instants are seconds on any one clock. An event returns what it has changed, for followers that say so.
+    Instants are seconds on any one clock. An event may return what it has changed.
     """
 
     def see(self, pushed: FramePushed) -> Changed | None:
-        """Follow a frame that is pushed for the first time, if this push counts."""
+        """Follow a frame pushed for the first time, if this push counts."""
         if not counts(pushed):
             return None
         frame, now = pushed.frame, pushed.timestamp / 1e9
@@ -75,7 +75,7 @@ class TurnFollower(Generic[Changed]):
         return self.follow(frame, now)
 
     def follow(self, frame: Frame, now: float) -> Changed | None:
-        """Take one frame for an event."""
+        """Turn a frame into an event."""
         match frame:
             case VADUserStartedSpeakingFrame():
                 return self.speech_started(now)
@@ -150,37 +150,37 @@ class TurnFollower(Generic[Changed]):
         """The latest hint was wrong."""
 
     def speech_stopped(self, now: float, silence: float) -> Changed | None:
-        """The voice detector has heard so many seconds of silence."""
+        """The voice detector reports the end of speech, after so many seconds of silence."""
 
     def turn_opened(self, now: float) -> Changed | None:
-        """The caller's speech is a turn, which stops any answer."""
+        """The caller's speech is a turn, which interrupts any answer."""
 
     def heard(self, now: float, text: str, *, final: bool = True, revised: bool = False) -> Changed | None:
-        """The recogniser has given text of the turn; `revised` if it replaces the latest one."""
+        """The recogniser gave text of the turn; `revised` if it replaces the latest one."""
 
     def heard_nothing(self, now: float) -> Changed | None:
-        """The recogniser has found no further words, or says that it failed."""
+        """The recogniser found no further words, or reports a failure."""
 
     def turn_ended(self, now: float, end: TurnEndFrame) -> Changed | None:
-        """Turn taking has decided on the end of the turn; its commit may come before or after this."""
+        """Turn taking has decided that the turn has ended; its commit may come before or after this."""
 
     def turn_closed(self, now: float) -> Changed | None:
-        """The turn is committed: by turn taking, or because the pipeline stopped waiting for that."""
+        """The turn is committed: by turn taking, or because the pipeline stopped waiting for it."""
 
     def interrupted(self, now: float) -> Changed | None:
-        """The answer is stopped."""
+        """The answer is interrupted."""
 
     def asked(self, now: float) -> Changed | None:
-        """An answer is asked for: the first of the turn, or one with what a tool returned."""
+        """An answer is requested: the first of the turn, or one with a tool's result."""
 
     def asked_ahead(self, now: float) -> Changed | None:
-        """A speculative answer is asked for."""
+        """A speculative answer is requested."""
 
     def text_came(self, now: float, *, clauses: int) -> Changed | None:
-        """A model gave text of an answer; so many clauses of it are complete and go to synthesis."""
+        """A model gave text of an answer; so many of its clauses are complete and go to synthesis."""
 
     def model_failed(self, now: float, reason: str, *, clauses: int = 0) -> Changed | None:
-        """The language model gave no answer, or not all of it; an apology of so many clauses is spoken."""
+        """The language model failed, before or during its answer; an apology of so many clauses is spoken."""
 
     def model_ended(self, now: float) -> Changed | None:
         """A model's response is over."""
@@ -189,19 +189,19 @@ class TurnFollower(Generic[Changed]):
         """A tool runs; `awaited`: the answer waits for it."""
 
     def tool_ended(self, now: float, name: str, *, goes_on: bool) -> Changed | None:
-        """A tool has ended; `goes_on`: a model is asked with its result."""
+        """A tool has ended; `goes_on`: a model is asked again with its result."""
 
     def tool_cancelled(self, now: float, name: str, *, goes_on: bool) -> Changed | None:
-        """A tool was stopped; `goes_on`: a model is asked all the same."""
+        """A tool was cancelled; `goes_on`: a model is still asked again."""
 
     def to_speak(self, now: float, *, clauses: int = 1, reason: bool = False) -> Changed | None:
-        """Words go to synthesis that are no model's; `reason`: they are the reason for a silence."""
+        """Words from no model go to synthesis; `reason`: they give the reason for a silence."""
 
     def speech_begun(self, now: float, text: str, context: str | None, *, of_answer: bool = True) -> Changed | None:
-        """Synthesis begins a clause, in one of its contexts; `of_answer`: not a phrase that bridges a wait."""
+        """Synthesis begins a clause, in one of its contexts; `of_answer`: it is not a filler phrase."""
 
     def speech_made(self, now: float, seconds: float, context: str | None) -> Changed | None:
-        """Synthesis made so many seconds of audio."""
+        """Synthesis has produced so many seconds of audio."""
 
     def speech_sent(self, now: float, seconds: float) -> Changed | None:
         """So many seconds of audio were sent."""

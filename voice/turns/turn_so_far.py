@@ -6,16 +6,17 @@ from collections.abc import Iterable
 from voice.turns.endpointing import Pauses
 
 START_TRIES = 0.2
-"""Seconds after a possible start of speech that do not count as silence either. When people go on after a pause, one
-start in ten is confirmed only at the second try (7 of 66, at most 0.17 s later). None of 94 clean ends was followed by
-such a sound."""
+"""Seconds after a possible start of speech that do not count as silence. When people go on after a pause, one start in
+ten is detected only at the second attempt (7 of 66, at most 0.17 s later). No such sound followed any of 94 clean
+ends."""
 DETECTION = 0.23
 """Seconds from the start of speech to the voice detector's report of it (median; see `voice.turns.vad`)."""
 ONE_TURN = 1.5
-"""A caller who speaks again within this many seconds of silence continues the turn, even if it was committed, unless
-the agent has said all it had to say."""
+"""A caller who speaks again within this many seconds continues the turn, even after its commit, unless the agent has
+finished its answer."""
 MOST_JOINS = 3
-"""How often one turn is continued after its commit. An agent that hears itself would otherwise never finish one."""
+"""The most continuations of a turn after its commit; without a limit, an agent that hears itself would never finish
+one."""
 
 
 _SENTENCE_MARK = re.compile(r"(?<!\.\w)[.?!…]+$")
@@ -25,7 +26,7 @@ _SENTENCE_MARK = re.compile(r"(?<!\.\w)[.?!…]+$")
 def joined(texts: Iterable[str]) -> str:
     """The transcripts of one turn as one text.
 
-    A recogniser ends each of them like a sentence; where the next one goes on in lower case, none ended there.
+    A recogniser ends each like a sentence; a next one in lower case continues it, and the full stop is dropped.
     """
     whole = ""
     for text in filter(None, texts):
@@ -36,25 +37,25 @@ def joined(texts: Iterable[str]) -> str:
 
 
 class TurnSoFar:
-    """What the voice detector and the recogniser have reported of the current turn, and how this caller pauses."""
+    """The current turn by the reports of the voice detector and the recogniser, and the caller's pauses."""
 
     def __init__(self) -> None:
         self.is_open = False
         """Whether a turn has started and has not been committed."""
         self.speaking = False
-        """Whether the detector has reported speech, and no stop since."""
+        """Whether the detector has reported speech and not yet a stop."""
         self.silence: float | None = None
         """Seconds since the last speech; None while the user speaks, and before the first speech."""
         self.spoken: float | None = None
         """Seconds from the turn's first speech to the end of its latest; None while the user speaks."""
         self.words: list[str] = []
-        """The recogniser's transcripts, one for each stretch of speech, or for several that were heard together."""
+        """The transcripts, one for each stretch of speech, or for several recognised together."""
         self.revises = False
-        """Whether texts of the present stretch of speech replace the transcript of the one before it."""
+        """Whether texts of the present stretch replace the transcript of the previous one."""
         self.final = False
         """Whether the last stretch of speech has its final transcript."""
         self.joins = 0
-        """How often the turn has been committed too early and then continued."""
+        """The number of times the turn was committed too early and then continued."""
         self.pauses = Pauses()
         self._committed: list[str] = []
         self._answered = False
@@ -62,18 +63,18 @@ class TurnSoFar:
         self._since_start = START_TRIES
         self._since_first = 0.0
         self._before: float | None = None
-        """Seconds of silence before speech that has started, and of which it is not decided whether it is a turn."""
+        """Seconds of silence before the speech under way, while it is undecided whether it is a turn."""
         self._first_before = 0.0
         self._undecided = False
 
     @property
     def committed(self) -> str:
-        """The words of the latest turn that was committed."""
+        """The words of the last committed turn."""
         return joined(self._committed)
 
     @property
     def text(self) -> str:
-        """All words so far, including those the recogniser may still change."""
+        """All words so far, including interim ones."""
         return self.text_with(self._eager)
 
     @property
@@ -83,7 +84,7 @@ class TurnSoFar:
 
     @property
     def may_be_over(self) -> bool:
-        """Whether all speech is recognised and the user is silent."""
+        """Whether all speech has been recognised and the user is silent."""
         return self.final and bool(self.words) and not self.speaking
 
     @property
@@ -92,9 +93,9 @@ class TurnSoFar:
         return self.final or bool(self._eager)
 
     def begin(self) -> bool:
-        """A turn begins, or the turn that was just committed continues; returns whether it continues.
+        """A turn begins, or the last committed one continues; returns whether it continues.
 
-        The speech that began before it was decided that it is a turn belongs to it.
+        Speech from before this decision belongs to the turn.
         """
         gap = self._before if self._undecided else self.silence
         continues = gap is not None and gap < ONE_TURN and not self._answered and self.joins < MOST_JOINS
@@ -110,14 +111,14 @@ class TurnSoFar:
             self.joins += 1
         else:
             if not self._undecided:
-                # The silence before it was the agent's turn.
+                # The preceding silence was the agent's turn.
                 self.silence, self._since_first = None, DETECTION
             self.joins = 0
         self._undecided = False
         return continues
 
     def set_aside(self) -> None:
-        """The speech since the last turn was no turn."""
+        """The speech since the last turn was not a turn."""
         self._undecided = self.speaking = False
         self.silence = self.spoken = None
         self._forget_words()
@@ -130,7 +131,7 @@ class TurnSoFar:
         self.pauses.turn_over()
 
     def hear(self, seconds: float, *, may_be_starting: bool) -> bool:
-        """Count audio; returns whether it was silence. `may_be_starting`: it may be the start of speech."""
+        """Count audio; returns whether it was silence. `may_be_starting`: whether it may be the start of speech."""
         self._since_first += seconds
         self._since_start = 0.0 if may_be_starting else self._since_start + seconds
         if self.silence is None or self._since_start <= START_TRIES:
@@ -164,22 +165,22 @@ class TurnSoFar:
 
     def answer_ended(self) -> None:
         """The agent has finished: whatever the caller says next is a new turn."""
-        # While a turn is open, the agent was stopped by it.
+        # An open turn has interrupted the agent.
         self._answered = not self.is_open
 
     def text_with(self, latest: str) -> str:
-        """All words, if `latest` are those of the present stretch of speech."""
+        """All words, with `latest` for the present stretch of speech."""
         return joined([*(self.words[:-1] if latest and self.revises else self.words), latest])
 
     def expect(self, text: str) -> bool:
-        """Take an eager transcript of the speech that may just have ended; returns whether it is of use."""
+        """Take an eager transcript of speech that may have ended; returns whether it is usable."""
         if self.silence is None or self.final or not text:
             return False
         self._eager = text
         return True
 
     def recognise(self, text: str, *, final: bool) -> None:
-        """Take a transcript; `final` when no other of this stretch of speech follows."""
+        """Take a transcript; `final` if it is the last of this stretch of speech."""
         if not (self.is_open or self._undecided):
             return
         if self.revises:

@@ -1,24 +1,24 @@
-"""Voice activity detection of a call: Silero on a session that all calls share, and its processor in the pipeline.
+"""Voice activity detection of a call: Silero on a session shared by all calls, and its processor in the pipeline.
 
-While the agent is silent, a turn starts as soon as the detector reports the start of speech; while it speaks, so with
-`barge_in.mode = "speech"`, where a long and clear "mm-hm" interrupts, too. Otherwise the words decide
-(`voice.turns.barge_in`). Speech starts with a window (32 ms at 16 kHz) of which all of this is true:
+While the agent is silent, a turn starts as soon as the detector reports the start of speech. While it speaks, the words
+decide (`voice.turns.barge_in`), except with `barge_in.mode = "speech"`, where even a long and clear "mm-hm" interrupts.
+Speech starts with a window (32 ms at 16 kHz) that meets all these conditions:
 
 1. Silero is at least `vad.confidence` (0.7) sure that the window is speech.
 2. Its mean confidence over the last 4/3 of `vad.start_ms` (8 windows, 256 ms) is at least a third of the way from
    `vad.confidence` to 1 (0.8): `VadOnset`.
 3. The window is loud enough: pipecat's smoothed loudness is at least `vad.min_volume` (0.4).
 
-pipecat alone asks each window of `vad.start_ms` for the confidence and the loudness. A soft consonant or a dip in the
-first vowel then starts the count again, and on a line that was digitally silent the smoothed loudness takes three
-windows to rise. With a mean over a third more time, clear windows make up for one in doubt, and sound that is never
-more than likely to be speech (the agent's echo, voices in the room) needs longer than a caller's.
+pipecat alone requires the confidence and the loudness of every window in `vad.start_ms`. A soft consonant or a dip in
+the first vowel then restarts the count, and after digital silence the smoothed loudness takes three windows to rise.
+With a mean over a third more time, clear windows make up for a doubtful one, and sound that is only moderately like
+speech (the agent's echo, voices in the room) takes longer than a caller's speech.
 
 Measured on 101 onsets of people in calls, each at four positions of the windows (17 recordings with digital silence
 between them): speech starts 232 ms after the labelled onset (median) instead of 258 ms, 95 % within 286 ms instead of
-309 ms. Of pieces of 3 s without a caller's speech, these start it: echo that peaks at -40 dBFS 22 of 59 instead of 31,
-nine soft voices at once 20 of 39 instead of 23, hums of 0.1 to 0.3 s 15 instead of 16. Of speech cut to 0.19 s 6 %
-instead of 4 % start it, of speech cut to 0.26 s 63 % instead of 66 %. With a mean of 0.75, speech would start 12 ms
+309 ms. These of the pieces of 3 s without a caller's speech start it: echo that peaks at -40 dBFS 22 of 59 instead of
+31, nine soft voices at once 20 of 39 instead of 23, hums of 0.1 to 0.3 s 15 instead of 16. Of speech cut to 0.19 s, 6 %
+instead of 4 % starts it; of speech cut to 0.26 s, 63 % instead of 66 %. With a mean of 0.75, speech would start 12 ms
 sooner, and hums would start it in 23 of 39.
 """
 
@@ -40,7 +40,7 @@ from voice.frames import EagerHintFrame, SpeechResumedFrame
 MEAN_OVER = 4 / 3
 """The time over which the mean is taken, as a share of `vad.start_ms`."""
 MEAN_RISE = 1 / 3
-"""How far the mean must be from `vad.confidence` towards 1."""
+"""The required mean, as a fraction of the way from `vad.confidence` to 1."""
 DOUBTFUL = 0.3
 """Confidence from which a window of 32 ms may be the start of speech.
 
@@ -49,17 +49,17 @@ After 130 pauses of human callers, speech reaches it 47 ms after the end of the 
 of voices, 10 dB below the speech, a window reaches it after 4 of 81 ends.
 """
 DOUBTFUL_WINDOWS = 4
-"""Windows in a row after which a sound that the detector does not count yet is no start of speech."""
+"""Windows after which a sound that the detector still does not count is not a start of speech."""
 LIKELY_SOONER = 2
-"""Speech is likely after this part of the windows that the detector needs to report it."""
+"""The share of the windows needed to report speech after which speech is likely."""
 CLOCK_ROUNDING = 1e-6
 FAILURES_IN_A_ROW = 10
-"""Messages of audio (20 ms each) in a row on which the detector fails before it is given up."""
+"""Consecutive failures of the detector, on audio messages of 20 ms each, before it is given up."""
 log = logging.getLogger(__name__)
 
 
 class VadOnset:
-    """Finds the start of speech in a sequence of windows. Pure: it is given confidences, one for each window.
+    """Finds the start of speech in a sequence of confidences, one per window. Pure.
 
     Args:
         windows: how many windows `vad.start_ms` lasts.
@@ -72,7 +72,7 @@ class VadOnset:
         self._mean = confidence + MEAN_RISE * (1 - confidence)
 
     def hear(self, confidence: float) -> bool:
-        """Add the confidence of a window; returns whether speech starts with it, if it is loud enough."""
+        """Add the confidence of a window; returns whether speech starts with it if it is loud enough."""
         self._heard.append(confidence)
         return confidence >= self._least and sum(self._heard) >= self._mean * (self._heard.maxlen or 1)
 
@@ -94,7 +94,7 @@ class SharedSilero(SileroVADAnalyzer):
         self._doubtful = 0
 
     def set_params(self, params: VADParams) -> None:
-        """Change what counts as speech; the detector forgets what it has heard so far."""
+        """Change the parameters; the detector forgets all audio so far."""
         super().set_params(params)
         self._start = VadOnset(self._vad_start_frames, params.confidence)
         self._early = VadOnset(round(self._vad_start_frames / LIKELY_SOONER), params.confidence)
@@ -102,20 +102,20 @@ class SharedSilero(SileroVADAnalyzer):
         self._doubtful = 0
 
     async def analyze_audio(self, buffer: bytes) -> VADState:
-        """Hear audio, on the event loop: a window takes 0.3 ms.
+        """Analyse audio on the event loop: a window takes 0.3 ms.
 
-        pipecat does it in a thread for each call. Handing audio over and waiting for the interpreter's lock twice takes
-        the loop as long as the work itself, and with eight calls the threads and the loop wait for one another.
+        pipecat uses a thread per call. Handing audio over and waiting twice for the interpreter's lock takes the loop
+        as long as the work itself, and with eight calls the threads and the loop block one another.
         """
         return self._run_analyzer(buffer)
 
     def voice_confidence(self, buffer: bytes) -> float:
-        """Confidence that a window is speech, 0 to 1; `VadOnset` decides whether speech starts with it.
+        """The confidence that a window is speech, 0 to 1; `VadOnset` decides whether speech starts.
 
         Raises:
-            ValueError: the model gave something else. The engine raises other errors of any type.
+            ValueError: the model's output is out of range. The engine itself may raise any type of error.
         """
-        # pipecat's own method takes every error of the model for silence.
+        # pipecat's own method treats every error of the model as silence.
         samples = np.frombuffer(buffer, np.int16).astype(np.float32) / 32768
         confidence = float(np.asarray(self._model(samples, self.sample_rate)).item())
         if not math.isfinite(confidence):
@@ -127,7 +127,7 @@ class SharedSilero(SileroVADAnalyzer):
             self._start.clear()
             self._early.clear()
         elif self._start.hear(confidence):
-            # If this window is loud enough, pipecat counts it too, and so reaches the number that starts speech.
+            # If this window is loud enough, pipecat counts it as well, and reaches the number that starts speech.
             self._vad_state, self._vad_starting_count = VADState.STARTING, self._vad_start_frames - 1
         else:
             self._vad_starting_count = 0
@@ -140,12 +140,12 @@ class SharedSilero(SileroVADAnalyzer):
 
     @property
     def is_likely(self) -> bool:
-        """Whether the latest sound is likely to be the start of speech: enough to speak more softly, not to stop."""
+        """Whether the latest sound is likely to be the start of speech: enough to duck the answer, not to stop it."""
         return self._likely and self.may_be_starting
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the latest sound, still too soft or unclear to count, may turn out to be the start of speech."""
+        """Whether the latest sound, still too soft or unclear to count, may yet prove to be the start of speech."""
         return 0 < self._doubtful <= DOUBTFUL_WINDOWS
 
     @property
@@ -159,13 +159,13 @@ class SharedSilero(SileroVADAnalyzer):
 class HintingVADProcessor(VADProcessor):
     """pipecat's processor, with an `EagerHintFrame` after a short silence and a `SpeechResumedFrame` if speech goes on.
 
-    The hint comes from the detector's own count of silent windows (32 ms each), so that the stop it reports later is
-    as safe as without hints.
+    The hint comes from the detector's own count of silent windows (32 ms each), so hints do not make its later stop
+    less reliable.
 
     Args:
         vad: the call's detector.
         hint: seconds of silence; None gives no hints.
-        given_up: called once, with the reason, when the detector fails again and again: nobody would hear the caller.
+        given_up: called once, with the reason, when the detector keeps failing and so no longer hears the caller.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class HintingVADProcessor(VADProcessor):
             await self.push_frame(SpeechResumedFrame())
 
     async def _failed(self, error: Exception) -> None:
-        """Audio was not analysed: log the first one in a row, and give up after some."""
+        """Count a failure: log the first of a row, and give up after several."""
         self._failures += 1
         if self._failures == 1:
             log.warning("the voice detector failed: %s", error)

@@ -1,1 +1,1 @@
-"""Finds the part of a call that hangs, says why nothing is heard, and frees that part or ends the call."""
+"""Finds a hanging part of a call, explains the silence, and frees that part or ends the call."""

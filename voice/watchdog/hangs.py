@@ -1,8 +1,8 @@
-"""Which part of a call the caller waits for, since when, and when that is too long. Pure: times are passed in.
+"""The part of a call that the caller waits for, since when, and the limits. Pure: times are passed in.
 
-The caller waits for one part after the other: the recogniser for the text of what was said, turn taking for the end of
-the turn, a language model or a tool for the answer, synthesis for its sound, the transport for sending it. Audio that
-is being sent, and the caller's own speech, are no silence.
+The caller waits for one part after the other: the recogniser (the text), turn taking (the end of the turn), a language
+model or a tool (the answer), synthesis (its sound), and the transport (its delivery). Audio being sent and the caller's
+own speech do not count as silence.
 """
 
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ from voice.frames import TurnEndFrame
 from voice.turns.turn_follower import TurnFollower
 
 NO_ANSWER: frozenset[EndedBy] = frozenset({"nothing_heard", "own_voice", "recogniser_failed"})
-"""How turns end that get no answer: there is nothing to answer, or the loss has been said."""
+"""Ends of turns without an answer: there is nothing to answer, or the loss has been reported."""
 PATIENT: tuple[Part, ...] = ("language model", "tool")
-"""Parts that may still deliver after a long time; the caller is told that they work."""
+"""Parts that may take long; the caller is told that they are working."""
 MOST_IN_A_ROW = 3
-"""Hangs without an answer between them after which a call is ended."""
+"""Consecutive hangs without an answer after which a call is ended."""
 BLOCKED = 25
-"""Messages of audio that must have come since one came through; fewer may be on their way."""
+"""The least messages of audio that have arrived since one last passed through; fewer may be in transit."""
 SETTLED = 0.05
-"""Seconds of audio that may remain unsent of what was made: a last chunk is filled up with silence."""
+"""Seconds of synthesised audio that may stay unsent: a last chunk is padded with silence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long a call may be silent, in seconds."""
+    """The limits of silence in a call, in seconds."""
 
     silence: float = 8.0
-    """What the caller waits for must do something within this time, or something is said."""
+    """The awaited part must make progress within this time, or the caller is told."""
     give_up: float = 60.0
-    """After this time a language model or a tool is given up, though it is said that it works."""
+    """The time after which a language model or a tool is given up, despite earlier reassurance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder:
-    """It is time to say that an answer is still being worked on."""
+    """It is time to reassure the caller that an answer is still being prepared."""
 
     part: Part
 
@@ -45,19 +45,19 @@ class Hang:
     """A part has hung."""
 
     part: Part | None
-    """None: some part does not let the caller's audio through."""
+    """The part; None if an unknown part blocks the caller's audio."""
     seconds: float
-    """How long it was waited for."""
+    """The length of the wait."""
     times: int
-    """How many hangs in a row this is."""
+    """The number of consecutive hangs, including this one."""
     ends_call: bool
-    """Whether the call must be ended: nothing can be said, or it hangs again and again."""
+    """Whether the call must be ended: nothing can be said, or it keeps hanging."""
     answered: bool
-    """Whether some of the answer was spoken."""
+    """Whether part of the answer was spoken."""
 
 
 class HangDetector(TurnFollower[None]):
-    """Follows one call, and finds what is due.
+    """Follows one call, and detects hangs and due reminders.
 
     Args:
         limits: how long the call may be silent.
@@ -66,11 +66,11 @@ class HangDetector(TurnFollower[None]):
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._began: dict[Part, float] = {}
-        """The parts that the caller waits for, and since when."""
+        """The awaited parts, and since when."""
         self._moved: dict[Part, float] = {}
-        """When each of them last did something."""
+        """The time of each part's last progress."""
         self._quiet_since = float("-inf")
-        """When the caller last spoke or the agent was last sent."""
+        """When the caller last spoke, or audio of the agent was last sent."""
         self._speaking = self._open = self._words = self._decided = False
         """Whether the caller speaks, a turn is open, its text has come, and its end has been decided."""
         self._tools: set[str] = set()
@@ -79,19 +79,19 @@ class HangDetector(TurnFollower[None]):
         self._text, self._of_answer = False, True
         self._unsent = 0.0
         self._clauses = 0
-        """Clauses that synthesis has not begun."""
+        """Clauses waiting for synthesis."""
         self._in_a_row = 0
         self._came = 0
-        """Messages of audio since the last one that came through; 0 before the first did."""
+        """Messages of audio since the last one that passed through; 0 before the first."""
         self._through: float | None = None
         self._deaf = 0
         self._paused = False
         self._plays_until = float("-inf")
-        """Until when a client that came back plays what it was sent again."""
+        """Until when a client that came back plays resent audio."""
 
     @property
     def due(self) -> float | None:
-        """When `check` finds something if nothing happens until then; None for never."""
+        """When `check` will find something if nothing happens before; None for never."""
         if self._paused:
             return None
         found = [] if self._speaking else [self._due(part) for part in self._began]
@@ -100,7 +100,7 @@ class HangDetector(TurnFollower[None]):
         return min(found, default=None)
 
     def check(self, now: float) -> Reminder | Hang | None:
-        """What is due now; what was found is not found again."""
+        """The reminder or hang that is due now; each is returned once."""
         due = self.due
         if due is None or now < due:
             return None
@@ -113,7 +113,7 @@ class HangDetector(TurnFollower[None]):
         return self._hung(part, now)
 
     def paused(self, paused: bool, now: float, *, again: float = 0.0) -> None:
-        """The client has gone and may come back, or it has come back: meanwhile nobody waits.
+        """The client has gone and may come back, or is back; in between, nobody waits.
 
         Args:
             paused: whether it has gone.
@@ -122,7 +122,7 @@ class HangDetector(TurnFollower[None]):
         """
         self._paused, self._quiet_since = paused, now
         self._plays_until = now + again
-        # A part that had nothing to do for a client that was away has all its time again.
+        # After the client's absence, every part gets its full time again.
         self._began, self._moved = dict.fromkeys(self._began, now), dict.fromkeys(self._moved, now)
         self._came = 0
         if self._through is not None:
@@ -133,7 +133,7 @@ class HangDetector(TurnFollower[None]):
         self._came += 1
 
     def audio_through(self, now: float) -> None:
-        """A message of audio has passed recogniser and turn taking."""
+        """A message of audio has passed the recogniser and turn taking."""
         self._came, self._through, self._deaf = 0, now, 0
 
     def speech_started(self, now: float) -> None:
@@ -148,7 +148,7 @@ class HangDetector(TurnFollower[None]):
             self._wait("recogniser", now)
 
     def turn_opened(self, now: float) -> None:
-        """The caller's speech is a turn, which stops any answer."""
+        """The caller's speech is a turn, which interrupts any answer."""
         self.interrupted(now)
         self._open, self._answered, self._decided = True, False, False
         if not self._speaking:
@@ -165,11 +165,11 @@ class HangDetector(TurnFollower[None]):
             self._wait("turn taking", now)
 
     def heard_nothing(self, now: float) -> None:
-        """The recogniser has found no further words, or says that it failed."""
+        """The recogniser found no further words, or reports a failure."""
         self._forget("recogniser")
 
     def turn_ended(self, now: float, end: TurnEndFrame) -> None:
-        """The end of the turn is decided; a speculative answer may be on the way already."""
+        """The end of the turn is decided; a speculative answer may already be under way."""
         self._decided = end.ended_by not in NO_ANSWER
         if end.confirmed:
             self.asked(now)
@@ -177,7 +177,7 @@ class HangDetector(TurnFollower[None]):
             self._forget("recogniser", "turn taking")
 
     def turn_closed(self, now: float) -> None:
-        """The turn is over. Unless turn taking has decided that, nothing more is to be expected of it."""
+        """The turn is over. If turn taking did not decide that, nothing more is expected of it."""
         self._open = False
         if self._decided:
             self._move("turn taking", now)
@@ -185,24 +185,24 @@ class HangDetector(TurnFollower[None]):
             self._forget("turn taking")
 
     def asked(self, now: float) -> None:
-        """An answer is asked for."""
+        """An answer is requested."""
         self._forget("recogniser", "turn taking")
         self._text = False
         self._wait("language model", now)
 
     def text_came(self, now: float, *, clauses: int) -> None:
-        """A model gave text of an answer; so many clauses of it are complete and go to synthesis."""
+        """A model gave text of an answer; so many of its clauses are complete and go to synthesis."""
         self._in_a_row, self._text = 0, True
         self._move("language model", now)
         if clauses:
             self.to_speak(now, clauses=clauses)
 
     def model_failed(self, now: float, reason: str, *, clauses: int = 0) -> None:
-        """An apology is as good as an answer."""
+        """A model failed; an apology counts as an answer."""
         self.text_came(now, clauses=clauses)
 
     def model_ended(self, now: float) -> None:
-        """A model's response is over. One without a word leaves the caller waiting, unless it called a tool."""
+        """A model's response is over. Without words or a tool call, the caller still waits."""
         if self._text or self._tools:
             self._forget("language model")
 
@@ -215,7 +215,7 @@ class HangDetector(TurnFollower[None]):
         self._wait("tool", now)
 
     def tool_ended(self, now: float, name: str, *, goes_on: bool) -> None:
-        """It has ended; `goes_on`: a model is asked with its result."""
+        """A tool has ended; `goes_on`: a model is asked again with its result."""
         self._tools.discard(name)
         if not self._tools and "tool" in self._began:
             self._forget("tool")
@@ -223,11 +223,11 @@ class HangDetector(TurnFollower[None]):
                 self.asked(now)
 
     def tool_cancelled(self, now: float, name: str, *, goes_on: bool) -> None:
-        """It was stopped, which ends it, too."""
+        """A tool was cancelled."""
         self.tool_ended(now, name, goes_on=goes_on)
 
     def to_speak(self, now: float, *, clauses: int = 1, reason: bool = False) -> None:
-        """Words go to synthesis; `reason`: they are the reason for a silence."""
+        """Words go to synthesis; `reason`: they give the reason for a silence."""
         self._reasoning = reason
         self._clauses += clauses
         self._wait("synthesis", now)
@@ -239,7 +239,7 @@ class HangDetector(TurnFollower[None]):
         self._wait("synthesis", now)
 
     def speech_made(self, now: float, seconds: float, context: str | None) -> None:
-        """Synthesis made so many seconds of audio."""
+        """Synthesis has produced so many seconds of audio."""
         self._move("synthesis", now)
         if not self._clauses:
             self._forget("synthesis")
@@ -261,14 +261,14 @@ class HangDetector(TurnFollower[None]):
         self._forget("transport")
 
     def interrupted(self, now: float) -> None:
-        """The answer is stopped."""
+        """The answer is interrupted."""
         self._tools.clear()
         self._unsent, self._clauses, self._reasoning = 0.0, 0, False
         self._plays_until = float("-inf")
         self._forget("language model", "tool", "synthesis", "transport")
 
     def _due(self, part: Part) -> float:
-        # Audio that was sent before says nothing about the transport now.
+        # Earlier audio says nothing about the transport now.
         since = self._moved[part] if part == "transport" else max(self._moved[part], self._quiet_since)
         return max(since, self._plays_until) + self._limits.silence
 
@@ -300,5 +300,5 @@ class HangDetector(TurnFollower[None]):
         self._forget("recogniser", "turn taking")
         self._through, self._came = now, 0
         self._deaf += 1
-        # What blocks the audio may be in the way of everything: the reason is said once, and then the call ends.
+        # A part that blocks the audio may block everything: the reason is said once, and then the call ends.
         return Hang(part=None, seconds=seconds * self._deaf, times=self._deaf, ends_call=self._deaf > 1, answered=False)

@@ -1,4 +1,4 @@
-"""The watchdog of a call: it says why nothing is heard, frees what hangs, and ends a call that cannot go on."""
+"""The watchdog of a call: explains silences, frees hanging parts, and ends a call that cannot go on."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ from voice.turns.turn_follower import FollowerObserver
 from voice.watchdog.hangs import Hang, HangDetector, Limits, Reminder
 
 WAITING = 10
-"""Frames that wait before a processor that is stuck; one that is busy has fewer."""
+"""The least frames queued before a stuck processor; a busy one has fewer."""
 _PARTS: tuple[tuple[type[FrameProcessor], Part], ...] = (
     (VADProcessor, "voice detector"),
     (STTService, "recogniser"),
@@ -40,21 +40,21 @@ _DID_NOT: dict[Part, str] = {
     "processor": "let no audio through",
 }
 FREED = frozenset({"language model", "tool", "synthesis"})
-"""Parts that an interruption frees. What blocks the audio would block the interruption, too."""
+"""Parts that an interruption frees. A part that blocks the audio would also block the interruption."""
 TOLD_WITHIN = 0.1
-"""Seconds for the report of what hung to reach the client before its call is closed."""
+"""Seconds for the report of a hang to reach the client before its call is closed."""
 log = logging.getLogger(__name__)
 
 
 def stuck(watchdog: FrameProcessor) -> tuple[Part, str]:
-    """The first processor before the watchdog in front of which frames pile up: which part it is, and its name."""
+    """The first processor before the watchdog with a backlog of frames: its part and its name."""
     processors: list[FrameProcessor] = []
     before = watchdog.previous
     while before is not None:
         processors.insert(0, before)
         before = before.previous
     for processor in processors:
-        # pipecat tells nobody how many frames wait.
+        # pipecat does not publish its queue lengths.
         queue = getattr(processor, "_FrameProcessor__input_queue", None)
         if queue is not None and queue.qsize() >= WAITING:
             named: list[Part] = [part for kind, part in _PARTS if isinstance(processor, kind)]
@@ -63,7 +63,7 @@ def stuck(watchdog: FrameProcessor) -> tuple[Part, str]:
 
 
 def sentence(part: Part, hang: Hang, name: str | None = None) -> str:
-    """What happened, for log, record and report.
+    """A description of the hang, for log, record and report.
 
     Args:
         part: what hung.
@@ -76,7 +76,7 @@ def sentence(part: Part, hang: Hang, name: str | None = None) -> str:
 
 
 def spoken(part: Part, hang: Hang, phrases: Phrases) -> str:
-    """What the caller is told."""
+    """The sentence for the caller."""
     if part == "synthesis":
         return phrases.went_wrong
     if part == "tool":
@@ -87,15 +87,15 @@ def spoken(part: Part, hang: Hang, phrases: Phrases) -> str:
 
 
 class Watchdog(FrameProcessor):
-    """Stands in front of synthesis, so that it can speak whatever becomes of recogniser, turn taking and models.
+    """Precedes synthesis, so that it can speak even if the recogniser, turn taking or a model hangs.
 
-    An interruption frees most of what hangs: pipecat then cancels what a processor awaits. A coroutine that blocks the
-    event loop is beyond it; `voice.server.event_loop` reports that.
+    An interruption frees most hanging parts, since pipecat then cancels whatever a processor awaits. It cannot free a
+    coroutine that blocks the event loop; `voice.server.event_loop` reports those.
 
     Args:
         limits: how long the call may be silent.
-        end_call: ends the call for a reason, a clause; called when nothing can be said, or after hang upon hang.
-        phrases: what the agent says in the language of the call.
+        end_call: ends the call for a reason, a clause; called if nothing can be said, or after repeated hangs.
+        phrases: the agent's phrases in the language of the call.
     """
 
     def __init__(self, limits: Limits, end_call: Callable[[str], Awaitable[None]], phrases: Phrases = ENGLISH) -> None:
@@ -134,7 +134,7 @@ class Watchdog(FrameProcessor):
         self.watch.audio_through(time.monotonic())
 
     def paused(self, away: bool, again: float = 0.0) -> None:
-        """The client has gone and may come back, or it has come back and is sent so many seconds of audio again."""
+        """The client has gone and may come back, or is back and is sent so many seconds of audio again."""
         self.watch.paused(away, time.monotonic(), again=again)
         self.changed()
 
@@ -147,7 +147,7 @@ class Watchdog(FrameProcessor):
         at = loop.time() + max(0.0, due - time.monotonic())
         if self._timer is not None:
             if self._timer.when() <= at:
-                # It looks when something is due by then.
+                # It checks when something is due by then.
                 return
             self._timer.cancel()
         self._timer = loop.call_at(at, self._look)

@@ -1,15 +1,15 @@
-"""What a client must know to call a server: its paths, the query parameter, and the audio formats. Pure."""
+"""The interface for calling a server: its paths, query parameters and audio formats. Pure."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 CALL_PATH = "/ws"
 HEALTH_PATH = "/healthz"
 LIVE_PATH, READY_PATH = "/livez", "/readyz"
-"""Where a supervisor asks whether the server runs, and whether it would take a call."""
+"""Paths at which a supervisor checks whether the server runs, and whether it would take a call."""
 METRICS_PATH = "/metrics"
-"""Where Prometheus reads a server's figures."""
+"""Path of the metrics for Prometheus."""
 START_PATH = "/start"
-"""Where pipecat's clients ask for the address of a call."""
+"""Path at which pipecat's clients request the address of a call."""
 
 IN_RATE = 16000
 """Hertz of the user's audio, which is mono."""
@@ -19,25 +19,25 @@ DEFAULT_OUT_RATE = 24000
 this one."""
 
 OUT_RATES = range(8000, 48001)
-"""Hertz that a client may ask for."""
+"""Sample rates that a client may request, in hertz."""
 
 RATE_PARAMETER = "sample_rate"
 """Query parameter that sets the rate of the bot's audio, in hertz or `NATIVE`."""
 
 DUCKS_PARAMETER = "ducks"
-"""Query parameter with which a client says (`ducks=1`) that its loudspeaker becomes softer when it is told to: at once,
-where audio that is on its way cannot become softer any more."""
+"""Query parameter (`ducks=1`) by which a client offers to lower its own volume on request. This takes effect at once,
+even for audio already sent."""
 
 RESUMES_PARAMETER = "resumes"
-"""Query parameter with which a client says (`resumes=1`) that it takes its call up again when its connection breaks."""
+"""Query parameter (`resumes=1`) by which a client announces that it resumes its call after a broken connection."""
 
 NATIVE = "native"
-"""The voice's own rate."""
+"""Stands for the voice's own rate."""
 
 TOKEN_VARIABLE = "VOICE_TOKEN"
 """The environment variable that holds a server's token."""
 TOKEN_PARAMETER = "token"
-"""Query parameter that holds a token, for browsers: they cannot send headers with a WebSocket."""
+"""Query parameter with a token, for browsers, which cannot send headers with a WebSocket."""
 
 
 def call_url(host: str, port: int, *, secure: bool = False) -> str:
@@ -56,13 +56,13 @@ def health_url(url: str) -> str:
 def page_url(url: str) -> str:
     """The address of the page of the server that takes calls at `url`, for a browser on the server's machine."""
     parts = urlsplit(url)
-    # Browsers open no page at the address that stands for all of a machine's.
+    # Browsers cannot open a page at the wildcard address.
     here = parts.netloc.replace("0.0.0.0", "127.0.0.1").replace("[::]", "[::1]")
     return urlunsplit(("https" if parts.scheme == "wss" else "http", here, "/", "", ""))
 
 
 def with_rate(url: str, rate: int | str) -> str:
-    """`url` with the rate that the bot's audio should have, unless it names one itself.
+    """`url` with the requested rate of the bot's audio, unless it names one itself.
 
     Args:
         url: where the server takes calls.
@@ -72,12 +72,12 @@ def with_rate(url: str, rate: int | str) -> str:
 
 
 def with_ducking(url: str) -> str:
-    """`url` with the promise that the client's loudspeaker becomes softer when it is told to."""
+    """`url` with the client's offer to lower its own volume."""
     return _with_parameter(url, DUCKS_PARAMETER, 1)
 
 
 def with_resuming(url: str) -> str:
-    """`url` with the promise that the client takes its call up again when its connection breaks."""
+    """`url` with the announcement that the client resumes its call after a broken connection."""
     return _with_parameter(url, RESUMES_PARAMETER, 1)
 
 
@@ -90,7 +90,7 @@ def _with_parameter(url: str, parameter: str, value: int | str) -> str:
 
 
 def out_rate(text: str, *, native: int) -> int | None:
-    """The rate in hertz that a client has asked for; None when it is not one of `OUT_RATES`.
+    """The rate requested by a client, in hertz; None if it is not one of `OUT_RATES`.
 
     Args:
         text: the value of `RATE_PARAMETER`.

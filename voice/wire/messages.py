@@ -36,7 +36,7 @@ class BotReady:
 
 @dataclass(frozen=True, slots=True)
 class Speaking:
-    """The server noticed that someone started or stopped speaking."""
+    """The server detected that someone started or stopped speaking."""
 
     who: Literal["user", "bot"]
     started: bool
@@ -44,11 +44,11 @@ class Speaking:
 
 @dataclass(frozen=True, slots=True)
 class Transcription:
-    """What the recogniser has heard."""
+    """A text from the recogniser."""
 
     text: str
     final: bool
-    """False: of the turn so far, and it may still change."""
+    """False for the turn so far, which may still change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class BotOutput:
 
     text: str
     segment: Any
-    """Equal in all messages about the same text; None where the server does not number them."""
+    """Equal in all messages about the same text; None if the server does not number them."""
     will_be_spoken: bool
     heard: str = ""
     """The part of it that has been played so far, by the server's clock."""
     left: str | None = None
-    """The part that has not; None where the server does not say how far it is."""
+    """The rest; None if the server does not report its progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,40 +103,40 @@ class _ServerData:
 
 @dataclass(frozen=True, slots=True)
 class DuckMessage(_ServerData):
-    """The server asks for a softer loudspeaker, or for the usual one again; an interruption makes it usual, too.
+    """The server asks the client to lower its volume, or to restore it; an interruption also restores it.
 
-    Sent to clients that have said that they do that (`voice.wire.endpoint.DUCKS_PARAMETER`).
+    Sent to clients that have announced support (`voice.wire.endpoint.DUCKS_PARAMETER`).
     """
 
     type: ClassVar[str] = "duck"
     gain: Annotated[float, Meta(ge=0, le=1)]
-    """1 is as loud as usual."""
+    """1 is full volume."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndedMessage(_ServerData):
-    """The agent ends the call: the connection that closes next is not broken. Only browsers need to be told."""
+    """The agent ends the call, so the closed connection is not broken. Only browsers need this message."""
 
     type: ClassVar[str] = "ended"
     reason: str
-    """Why, as a clause."""
+    """The reason, a clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeMessage(_ServerData):
-    """How a call that lost its connection can be taken up again (`voice.wire.resumption`)."""
+    """How to resume a call that loses its connection (`voice.wire.resumption`)."""
 
     type: ClassVar[str] = "resume"
     token: str = field(repr=False)
     within: float
     """Seconds for which the server waits for the client."""
     received: int
-    """How many messages of the client the server has received."""
+    """The number of client messages that the server has received."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestAnswer:
-    """What the server replies to the client message of this id."""
+    """The server's reply to the client message with this id."""
 
     id: str
     reply: Reply
@@ -144,7 +144,7 @@ class RequestAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The server refuses the client message of this id."""
+    """The server refuses the client message with this id."""
 
     id: str
     reason: str
@@ -153,7 +153,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class UnknownMessage:
-    """A message that this client has no use for."""
+    """A message that this client does not use."""
 
     type: str
 
@@ -243,7 +243,7 @@ def _read(type: str, id: str, data: Mapping[str, Any]) -> ServerMessage:
 
 
 def _read_server_data(data: Mapping[str, Any]) -> TurnMessage | DuckMessage | ResumeMessage | None:
-    """Read the data of a `server-message`; None when it is about something else."""
+    """Read the data of a `server-message`; None for other subjects."""
     kind = data.get("type")
     try:
         if kind == "turn":

@@ -1,4 +1,4 @@
-"""What a client asks of this project's servers in mid-call, and what they answer: typed, with its JSON. Pure.
+"""Requests of a client to this project's servers during a call, and the answers: typed, with their JSON. Pure.
 
 RTVI carries each request in a `client-message` and its answer in a `server-response`; both name the topic.
 """
@@ -30,7 +30,7 @@ class ClockPing(_Data):
 
     topic: ClassVar[str] = "clock"
     client: Any
-    """The client's clock; the answer repeats it as it came."""
+    """The client's clock, repeated in the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +39,16 @@ class ClockPong(_Data):
 
     topic: ClassVar[str] = "clock"
     server: float
-    """The server's monotonic clock when it answered, seconds."""
+    """The server's monotonic clock at the answer, seconds."""
     client: Any = None
-    """The client's clock, as the ping gave it."""
+    """The client's clock from the ping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapRequest(_Data):
-    """Asks for another policy, for one tier alone, or for another speed of the large one, from the next turn on.
+    """Requests another policy, a single tier, or another speed of the large tier, from the next turn on.
 
-    It names none of them to ask what is in force.
+    Without any of them, it asks for the present state.
     """
 
     topic: ClassVar[str] = "llm"
@@ -58,7 +58,7 @@ class SwapRequest(_Data):
     """"fast" or "standard"."""
 
     def to_json(self) -> dict[str, str]:
-        """What it names."""
+        """The fields that it sets."""
         return {key: name for key, name in to_builtins(self).items() if name is not None}
 
     @classmethod
@@ -85,24 +85,24 @@ class SwapRequest(_Data):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapState(_Data):
-    """Answers a `SwapRequest`: what is in force from the next turn on, and what could be."""
+    """Answers a `SwapRequest`: the settings from the next turn on, and the alternatives."""
 
     topic: ClassVar[str] = "llm"
     policy: str | None
     tier: str | None
-    """The only tier that is asked; None when the policy asks several."""
+    """The only tier asked; None if the policy asks several."""
     tiers: tuple[str, ...]
     """All tiers of the call."""
     policies: tuple[str, ...]
-    """The policies that these tiers suffice for."""
+    """The policies possible with these tiers."""
     speed: str | None = None
-    """The speed that the large tier is asked for, "fast" or "standard"; None when it has only one."""
+    """The large tier's speed, "fast" or "standard"; None if it has only one."""
     overridden: str | None = None
-    """Why another tier answers nevertheless, such as a spending cap that was reached; None when nothing does so."""
+    """Why another tier answers instead, such as a spending cap; None otherwise."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "SwapState":
-        """Read an answer; what it lacks is None or empty."""
+        """Read an answer; missing fields are None or empty."""
         return cls(
             policy=_name(data.get("policy")),
             tier=_name(data.get("tier")),

@@ -1,32 +1,32 @@
-"""What both ends of a call keep so that it survives a broken connection. Pure.
+"""The state that both ends of a call keep to survive a broken connection. Pure.
 
-Each end numbers the messages that it sends, from 1, and keeps the latest; on a new connection each says how many it has
-received, and the other sends what followed. So every message arrives once, and in order. The server's first message on
-each connection says where it is (`voice.wire.messages.ResumeMessage`), and is not numbered itself.
+Each end numbers its messages from 1 and keeps the latest; on a new connection each reports how many it has received,
+and the other sends the rest. So every message arrives once, and in order. The server's first message on each connection
+reports its count (`voice.wire.messages.ResumeMessage`), and has no number.
 """
 
 from typing import Final
 
 MOST_KEPT: Final = 4 << 20
-"""Bytes of messages that are kept: more than a minute of speech, which a connection that breaks unnoticed may lose."""
+"""Bytes of messages kept: more than a minute of speech, which a connection may lose before the break is noticed."""
 RESUME_HEADER, RECEIVED_HEADER = "Resume-Call", "Resume-Received"
-"""Headers with which a client takes its call up again: the call's token, and how many messages it has received."""
+"""Headers by which a client resumes its call: the call's token, and the number of messages received."""
 RESUME_PARAMETER, RECEIVED_PARAMETER = "resume", "received"
-"""The same as query parameters, for browsers: they cannot send headers with a WebSocket."""
+"""The same as query parameters, for browsers, which cannot send headers with a WebSocket."""
 GONE: Final = 4410
-"""With which a browser's connection is closed when there is no such call any more: it cannot read a status of HTTP."""
+"""The close code for a browser whose call no longer exists: it cannot read an HTTP status."""
 
 
 class Outbox:
-    """The messages that one end has sent, as far as the other may still ask for them.
+    """The sent messages that the other end may still ask for.
 
     Args:
-        most: bytes that are kept.
+        most: bytes kept.
     """
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self.count = 0
-        """How many were sent."""
+        """The number of messages sent."""
         self._most = most
         self._size = 0
         self._kept: dict[int, bytes] = {}
@@ -41,9 +41,9 @@ class Outbox:
         return self.count
 
     def get(self, number: int) -> bytes | None:
-        """A message by its number; None if it is not sent yet, or not kept any more."""
+        """A message by its number; None if not yet sent, or no longer kept."""
         return self._kept.get(number)
 
     def reaches(self, received: int) -> bool:
-        """Whether all that follow the first `received` messages are kept."""
+        """Whether all messages after the first `received` are kept."""
         return received == self.count or (0 <= received < self.count and received + 1 in self._kept)

@@ -99,6 +99,6 @@ async def test_a_token_for_one_call_does_not_make_a_harness(guarded: ServerProce
     start = guarded.health.replace("/healthz", START_PATH)
     assert await eventually(lambda: fetch(start, data=b"{}", **bearer)[0] == 200)
     _, told = await asyncio.to_thread(lambda: fetch(start, data=b"{}", **bearer))
-    assert "only who knows the server's own token" in await closed_because(
+    assert "needs the server's own token" in await closed_because(
         told["wsUrl"], eval_connect_message(EvalConnectionFlags())
     )

@@ -155,7 +155,7 @@ async def test_a_call_without_a_language_model_says_so() -> None:
         kind, answer = await call.ask({"policy": "race"})
     assert (kind, answer) == (
         "error-response",
-        {"error": "This pipeline answers without a language model, so there is no other one to take."},
+        {"error": "This pipeline answers without a language model, so there is none to swap."},
     )
 
 

@@ -1,9 +1,9 @@
-"""The cepstral mean that the decoder subtracts: what a caller's voice, microphone and room add to every spectrum.
+"""The cepstral mean that the decoder subtracts: the constant part of voice, microphone and room in every spectrum.
 
-PocketSphinx learns it as it listens, but slowly: it gives its initial value as much weight as five seconds of speech.
-On its own it gets 16 % of the words of a call's first request wrong, and 4 % of the later ones (flite voices rms and
-awb). This estimate starts from recorded speech and follows the caller from the first word: 5.5 % of the first request's
-words are wrong. Pure arithmetic on the decoder's own figures.
+PocketSphinx learns it slowly: its initial value weighs as much as five seconds of speech. On its own it gets 16 % of
+the words of a call's first request wrong, and 4 % of later ones (flite voices rms and awb). This estimate starts from
+recorded speech and follows the caller from the first word: 5.5 % of the first request's words are wrong. Pure
+arithmetic on the decoder's own figures.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ START = (50.0, -3.0, 3.5, 5.5, -6.5, 1.5, -3.0, -1.5, -3.5, 1.0, 0.5, 0.5, 2.5)
 """The mean of flite voices (slt and kal16) and of six human commands (PocketSphinx's test data), half each."""
 
 START_FRAMES = 50
-"""How many frames of the caller's speech have the same weight as `START`."""
+"""The frames of the caller's speech with the same weight as `START`."""
 
 DECODER_FRAMES = 500
-"""The weight, in frames, that the decoder gives to a mean that is set (`CMN_WIN` in its `feat/cmn.h`)."""
+"""The decoder's weight, in frames, for a mean set from outside (`CMN_WIN` in its `feat/cmn.h`)."""
 
-_MOST_FRAMES = 290  # after 300 frames the decoder begins to forget the mean it was set to; its sums cannot be inverted
+_MOST_FRAMES = 290  # after 300 frames the decoder begins to forget the mean set; its sums cannot be inverted
 
 
 class CepstralMean:
@@ -29,12 +29,12 @@ class CepstralMean:
 
     @property
     def frames(self) -> int:
-        """How many frames of the caller the estimate includes."""
+        """The number of the caller's frames in the estimate."""
         return self._frames
 
     @property
     def is_settled(self) -> bool:
-        """Whether enough has been heard for the decoder to continue on its own."""
+        """Whether the decoder has heard enough to continue on its own."""
         return self._frames >= DECODER_FRAMES
 
     def estimate(self) -> str:
@@ -43,7 +43,7 @@ class CepstralMean:
         return ",".join(f"{value / weight:.5g}" for value in self._sum)
 
     def take_in(self, *, given: str, learnt: str, frames: int) -> None:
-        """Add what the decoder has learnt from speech.
+        """Add the decoder's new estimate from speech.
 
         Args:
             given: The mean that was set last.

@@ -20,7 +20,7 @@ from voice.asr.sphinx.trie_format import TrieFormatError, read_trie, write_trie
 from voice.cache import user_cache
 from voice.errors import ComponentError, ConfigurationError
 
-_LAYOUT = 2  # raise it when the same sentences give another file
+_LAYOUT = 2  # raise it when the same sentences produce another file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class LanguageModel:
 
     Parameters:
         name: its name in reports.
-        path: the file; None for the general model that PocketSphinx ships.
+        path: the file; None for PocketSphinx's general model.
     """
 
     name: str
@@ -49,15 +49,15 @@ def build_language_model(
 ) -> LanguageModel:
     """The general model interpolated with `sentences`; from the cache if it was built before.
 
-    Building takes 2 to 3 seconds of one core and 500 MB of memory; a log line reports it. It blocks: call it before the
-    event loop has work to do, or in a thread.
+    Building takes 2 to 3 seconds of one core and 500 MB of memory, and is logged. It blocks: call it before the event
+    loop has work, or in a thread.
 
     Args:
-        sentences: Returns them as a recogniser writes them: lower case, no punctuation, numbers in words. Repeated
-            sentences count more. Called only if there is no model of this edition.
+        sentences: Returns the sentences as a recogniser writes them: lower case, no punctuation, numbers in words.
+            Repeated sentences count more. Called only without a cached model of this edition.
         edition: Identifies the sentences: different sentences need different editions.
-        domain_weight: From 0, the general model alone, to below 1; see `DOMAIN_WEIGHT`.
-        cache: Where to keep the result; None for the user's cache folder.
+        domain_weight: From 0 (only the general model) to below 1; see `DOMAIN_WEIGHT`.
+        cache: Folder for the result; None for the user's cache folder.
 
     Raises:
         ConfigurationError: The weight is out of range, or no sentence can be used.
@@ -80,7 +80,7 @@ def build_language_model(
 
 
 def pronounceable(sentences: Sequence[str]) -> tuple[list[str], set[str]]:
-    """The sentences whose words are all in PocketSphinx's dictionary, and the words that are not."""
+    """The sentences with all words in PocketSphinx's dictionary, and the missing words of the others."""
     dictionary = dictionary_words()
     unknown = {word for sentence in sentences for word in sentence.split()} - dictionary
     usable = [sentence for sentence in sentences if sentence.split() and unknown.isdisjoint(sentence.split())]
@@ -106,7 +106,7 @@ def _models() -> Path:
 
 
 def _usable(sentences: Sequence[str]) -> list[str]:
-    """The sentences that can be pronounced; the log names the words missing for the others."""
+    """The sentences that can be pronounced; missing words of the others are logged."""
     usable, unknown = pronounceable(sentences)
     if not usable:
         raise ConfigurationError(

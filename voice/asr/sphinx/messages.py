@@ -3,8 +3,8 @@
 The service sends commands to the worker's standard input, and the worker sends replies to its standard output. The
 service numbers the utterances; replies about an utterance carry its number.
 
-`multiprocessing` does not serve here. Its `Connection.send` blocks: a worker that hangs would stop the event loop, and
-with it every call of the process. Its `spawn` and `forkserver` import the user's script again in every worker.
+`multiprocessing` is unsuitable: its `Connection.send` blocks, so a hanging worker would stop the event loop and every
+call of the process, and its `spawn` and `forkserver` import the user's script again in every worker.
 """
 
 import msgspec
@@ -19,7 +19,7 @@ class StartUtterance(msgspec.Struct, frozen=True, tag=True):
 
     utterance: int
     over_answer: bool = False
-    """Whether it is said over an answer, so that replies carry evidence of what it is like."""
+    """Whether it is spoken over an answer, so that replies include evidence for its class."""
 
 
 class Audio(msgspec.Struct, frozen=True, tag=True):
@@ -50,7 +50,7 @@ class Ready(msgspec.Struct, frozen=True, tag=True):
     """The worker has loaded its models."""
 
     models: str
-    """Engine, version and models, for people."""
+    """Engine, version and models, for display."""
 
 
 class Partial(msgspec.Struct, frozen=True, tag=True):
@@ -59,12 +59,12 @@ class Partial(msgspec.Struct, frozen=True, tag=True):
     utterance: int
     text: str
     evidence: float | None = None
-    """By how many nats the sound is more like an interruption than like a backchannel, if it began over an answer and
-    is still short. Then partial texts are sent even if the same."""
+    """The log-likelihood ratio of interruption to backchannel, in nats, if the sound began over an answer and is still
+    short. Partial texts are then sent even if unchanged."""
 
 
 class Peeked(msgspec.Struct, frozen=True, tag=True):
-    """The text of all the audio before a `PeekUtterance`, changed or not; `evidence` as in `Partial`."""
+    """The text of all audio before a `PeekUtterance`, even if unchanged; `evidence` as in `Partial`."""
 
     utterance: int
     text: str
@@ -72,12 +72,12 @@ class Peeked(msgspec.Struct, frozen=True, tag=True):
 
 
 class Final(msgspec.Struct, frozen=True, tag=True):
-    """The text of a finished utterance, lower case without punctuation; empty when there were no words."""
+    """The text of a finished utterance, lower case without punctuation; empty if there were no words."""
 
     utterance: int
     text: str
     decode_seconds: float
-    """Time spent recognising the whole utterance."""
+    """Seconds spent recognising the whole utterance."""
     finish_seconds: float
     """The part of it spent after the end of the audio."""
     evidence: float | None = None
@@ -107,7 +107,7 @@ def read_command(line: bytes) -> Command:
     """The command in a line.
 
     Raises:
-        msgspec.DecodeError, UnicodeError: it is no command.
+        msgspec.DecodeError, UnicodeError: it is not a command.
     """
     return _COMMANDS.decode(line)
 
@@ -116,6 +116,6 @@ def read_reply(line: bytes) -> Reply:
     """The reply in a line.
 
     Raises:
-        msgspec.DecodeError, UnicodeError: it is no reply.
+        msgspec.DecodeError, UnicodeError: it is not a reply.
     """
     return _REPLIES.decode(line)

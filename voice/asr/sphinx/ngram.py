@@ -1,8 +1,8 @@
 """Trigram statistics of a list of sentences, and their interpolation with a general trigram model.
 
-Linear interpolation, history by history: where the sentences contain a successor of the words `u v`,
-p(w | u v) = (1 - weight) * general + weight * domain; after any other words only the general model counts. So a
-sentence outside the domain keeps its general probability, except where it uses the domain's words.
+Linear interpolation per history: if the sentences contain a successor of the words `u v`, p(w | u v) = (1 - weight) *
+general + weight * domain; after other words, only the general model counts. So a sentence outside the domain keeps its
+general probability, except where it uses the domain's words.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from voice.asr.sphinx.trie_format import Floats, Ints, Trigrams
 Doubles = npt.NDArray[np.float64]
 
 DISCOUNT = 0.5
-"""Taken from each n-gram's count for the shorter history, because sentences made from patterns are repetitive."""
+"""Discount on each n-gram's count in favour of the shorter history, because sentences from patterns are repetitive."""
 
-_BASE = 1 << 20  # word ids are below it, so that two of them fit in one sortable integer
-_LEAST = 1e-12  # replaces probabilities that rounding makes zero or negative
+_BASE = 1 << 20  # an upper bound of word ids, so that two of them fit in one sortable integer
+_LEAST = 1e-12  # replaces probabilities that rounding has made zero or negative
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +31,14 @@ class DomainStatistics:
     """Statistics of the sentences, as probabilities over the word ids of the model to interpolate with."""
 
     words: tuple[str, ...]
-    """The general model's words, then those that only the domain has."""
+    """The general model's words, then those found only in the domain."""
     unigram: Doubles
     """One probability for each of `words`."""
     bigram_keys: Ints
     """word * 2**20 + word before, sorted."""
     bigram_prob: Doubles
     left_after_one: Doubles
-    """For each word as history, the share left to the unigrams; nan where no word follows it in the domain."""
+    """For each word as history, the share left to the unigrams; nan if no word follows it in the domain."""
     trigram_keys: tuple[Ints, Ints]
     """(word * 2**20 + word before, word two before), sorted."""
     trigram_prob: Doubles
@@ -99,7 +99,7 @@ def interpolate(general: Trigrams, domain: DomainStatistics, weight: float) -> T
 
     Args:
         general: The model whose words begin `domain.words`.
-        domain: What `count_domain` made with the general model's words.
+        domain: The result of `count_domain` with the general model's words.
         weight: Above 0 and below 1.
     """
     n_words = len(domain.words)
@@ -117,8 +117,8 @@ def interpolate(general: Trigrams, domain: DomainStatistics, weight: float) -> T
     p2d = np.where(seen, domain.left_after_one, 0.0)[before] * domain.unigram[word]
     p2d[at_domain] = domain.bigram_prob
     p2 = np.where(seen[before], (1 - weight) * p2g + weight * p2d, p2g)
-    # What the explicit bigrams leave goes to the other words. For the mixed histories it is computed exactly; for the
-    # rest it stays the same, although the unigrams that share it have changed.
+    # The probability left by the explicit bigrams goes to the other words. It is computed exactly for the mixed
+    # histories; for the rest it is kept, although the unigrams that share it have changed.
     left, among = 1 - np.bincount(before, p2, n_words), _rest(before, p1[word], n_words)
     among_general = _rest(before, p1g[word], n_words)
     bo1 = np.where(seen, left / among, bo1g * among_general / among)
@@ -153,7 +153,7 @@ def _interpolate_trigrams(
     general_mix: tuple[Doubles, Doubles, Doubles, Doubles],
     seen: npt.NDArray[np.bool_],
 ) -> tuple[Ints, Ints, Doubles, Doubles]:
-    """Trigrams (bigram index, farther word, probability) and the backoffs of all bigrams of `keys` as histories."""
+    """Trigrams (bigram index, farther word, probability), and the backoffs of all bigrams of `keys` as histories."""
     p2g, p2d, p2, bo2g = general_mix
     general_at = at_general[general.trigram_bigram] * _BASE + general.trigram_before2
     domain_at = np.searchsorted(keys, domain.trigram_keys[0]) * _BASE + domain.trigram_keys[1]
@@ -196,9 +196,9 @@ def _columns(counter: Mapping[Any, int]) -> list[Ints]:
 
 
 def _merge(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
-    """The sorted keys of two sorted arrays without duplicates, and the places of each array's keys in them.
+    """The merged keys of two sorted arrays without duplicates, and the position of each array's keys in them.
 
-    Fast when the second array is much shorter.
+    Fast if the second array is much shorter.
     """
     place = np.searchsorted(first, second)
     missing = second[first[np.minimum(place, len(first) - 1)] != second]
@@ -207,7 +207,7 @@ def _merge(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _rest(history: Ints, prob: Doubles, size: int) -> Doubles:
-    """The probability that the explicit successors leave to others, for each of `size` histories."""
+    """The probability left by the explicit successors, for each of `size` histories."""
     rest: Doubles = np.maximum(1 - np.bincount(history, prob, size), 1e-6)
     return rest
 

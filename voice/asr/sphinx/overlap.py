@@ -1,9 +1,9 @@
-"""What sounds over an answer are like, whatever their words: backchannels or interruptions.
+"""Classifies sounds over an answer, regardless of their words: backchannels or interruptions.
 
-A language model of whole sentences writes some word for every short sound. Two small grammars, of what a listener says
-and of what interrupts, know only how a sound may continue, so that their scores tell which of the two it is like. Each
-has a decoder of its own beside the recogniser's, because one decoder has one search at a time. They share its acoustic
-model and the pronunciations of its words, and take a tenth of a second of processor time for a second of sound.
+A language model of whole sentences finds some word for every short sound. So two small grammars, one of backchannels
+and one of interruptions, score the sound, and their scores are compared. Each has its own decoder besides the
+recogniser's, because a decoder runs one search at a time. They use the recogniser's acoustic model and pronunciations,
+and take a tenth of a second of processor time per second of sound.
 """
 
 import math
@@ -17,16 +17,17 @@ from voice.asr.sphinx.messages import BYTES_PER_SECOND, SAMPLE_RATE
 from voice.language.english.turns import ENGLISH
 
 LONGEST = 1.5
-"""Seconds of an utterance that are heard; no backchannel is as long, and more words tell more."""
+"""Seconds of an utterance that are scored; backchannels are shorter, and longer speech is better judged by its
+words."""
 _SHORTEST = 0.5
-"""Seconds of an utterance, with the silence before the sound, from which there is something to tell."""
+"""The least seconds of an utterance, with the silence before the sound, for any evidence."""
 _NATS = 1024.0
-"""The decoder's acoustic scores are logarithms, divided by this."""
+"""The decoder divides its logarithmic acoustic scores by this."""
 _BEAM = 1e-48
 UNKNOWN = 40.0
-"""The most that is told, in nats, of a sound that is like no backchannel, but like no "stop" either."""
+"""The most evidence, in nats, for a sound that is neither like a backchannel nor like "stop"."""
 _MORE = 1
-"""Phones after a "stop" with which a sound is still like it: its last consonant, drawn out."""
+"""Phones after a "stop" that may still belong to it: its last consonant, drawn out."""
 
 PHONES = (
     "AA", "AE", "AH", "AO", "AW", "AY", "B", "CH", "D", "DH", "EH", "ER", "EY", "F", "G", "HH", "IH", "IY", "JH", "K",
@@ -34,17 +35,17 @@ PHONES = (
 )  # fmt: skip
 """The phones of the acoustic model, any of which may follow in an interruption."""
 HUMS = ("M HH M", "M M", "HH M", "AH HH AH", "M", "AH", "HH AH HH AH HH AH", "HH AA HH AA", "AH M HH M")
-"""Sounds of a listener that are no words, in phones: "mm-hm", "uh-huh", laughter."""
+"""Non-verbal sounds of a listener, in phones: "mm-hm", "uh-huh", laughter."""
 AGAIN = math.exp(-10)
 """The weight of another backchannel after one: vowels and hums in a row could be anything."""
 VOWELS = frozenset(("ya", "huh", "ha", "ah", "oh", "uh", "um", "er", "eh", "aw", "ooh", "M M", "M", "AH"))
 VOWEL = math.exp(-8)
-"""The weight of these beside other backchannels, likewise."""
+"""The weight of these, compared to other backchannels, for the same reason."""
 LEADS_ON = frozenset(("and", "so", "then"))
-"""Backchannels that are no more like listening than like the beginning of an interruption."""
+"""Backchannels that might as well begin an interruption."""
 
 Transition = tuple[int, int, float] | tuple[int, int, float, str]
-"""From one state to another, with a probability and, unless nothing is said, a word."""
+"""From one state to another, with a probability and, unless it is silent, a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Grammar:
 
 
 def listening(is_known: Callable[[str], bool]) -> Grammar:
-    """One backchannel, or several in a row; `is_known` tells for which words there is a pronunciation."""
+    """The grammar of one or several backchannels; `is_known` tells whether a word has a pronunciation."""
     listens = [one for one in (*ENGLISH.backchannels, "uh-huh") if one not in LEADS_ON]
     weights = {one: VOWEL if one in VOWELS else 1.0 for one in _pronounceable(listens, is_known)}
     weights |= {_spelled(phones): VOWEL if phones in VOWELS else 1.0 for phones in HUMS}
@@ -73,24 +74,24 @@ def listening(is_known: Callable[[str], bool]) -> Grammar:
 
 
 def interrupting(is_known: Callable[[str], bool]) -> Grammar:
-    """A "stop", and after it anything at all, phone by phone."""
+    """The grammar of a "stop" followed by anything, phone by phone."""
     phrases = _phrases(dict.fromkeys(_pronounceable(ENGLISH.stops, is_known), 1.0), first=4)
     anything = [(3, 3, 1 / len(PHONES), _spelled(phone)) for phone in PHONES]
     return Grammar((*phrases, (1, 2, 1.0), (1, 3, 1.0), *anything, (3, 2, 1.0)), final=2)
 
 
 def spoken_in_phones() -> dict[str, str]:
-    """The phones of the words of these grammars that no dictionary has."""
+    """The phones of those words in the grammars that are in no dictionary."""
     return {_spelled(phones): phones for phones in (*HUMS, *PHONES)}
 
 
 def phones_in(said: str) -> int:
-    """How many of the words are single phones: what followed a "stop"."""
+    """The number of words that are single phones after a "stop"."""
     return sum(word[1:-1] in PHONES for word in said.split() if word.startswith("["))
 
 
 def _spelled(phones: str) -> str:
-    """A word that no dictionary has, for phones."""
+    """An artificial word for a sequence of phones."""
     return f"[{phones.replace(' ', '-')}]"
 
 
@@ -99,7 +100,7 @@ def _pronounceable(phrases: Iterable[str], is_known: Callable[[str], bool]) -> l
 
 
 def _phrases(weights: Mapping[str, float], *, first: int) -> list[Transition]:
-    """Transitions of phrases with their weights from state 0 to 1, with states between them from `first` on."""
+    """Transitions for weighted phrases from state 0 to 1; states between them are numbered from `first`."""
     transitions: list[Transition] = []
     state = first
     for phrase, weight in weights.items():
@@ -113,10 +114,10 @@ def _phrases(weights: Mapping[str, float], *, first: int) -> list[Transition]:
 
 
 class OverlapSearch:
-    """Hears one utterance at a time.
+    """Scores one utterance at a time.
 
     Args:
-        dictionary: a decoder whose dictionary has the pronunciations.
+        dictionary: a decoder whose dictionary supplies the pronunciations.
 
     Raises:
         RuntimeError: PocketSphinx cannot load its acoustic model.
@@ -140,7 +141,7 @@ class OverlapSearch:
         self._bytes, self._hears = 0, True
 
     def hear(self, pcm: bytes) -> None:
-        """More of the utterance; after `LONGEST` it is given up."""
+        """Add audio of the utterance; after `LONGEST`, it is no longer scored."""
         if not self._hears:
             return
         self._bytes += len(pcm)
@@ -151,16 +152,16 @@ class OverlapSearch:
         self._interrupting.process_raw(pcm)
 
     def evidence(self) -> float | None:
-        """By how many nats the sound so far is more like an interruption than like a backchannel.
+        """The log-likelihood ratio of interruption to backchannel for the sound so far, in nats.
 
-        None while no utterance is heard, or too little of it, and where a grammar has no such sound.
+        None without an utterance, with too little audio, or if a grammar cannot match the sound.
         """
         if not self._hears or self._bytes < _SHORTEST * BYTES_PER_SECOND:
             return None
         return self._difference()
 
     def finish(self) -> float | None:
-        """End the utterance; returns what `evidence` tells of all of it."""
+        """End the utterance; returns the `evidence` of all of it."""
         if not self._hears:
             return None
         self._hears = False

@@ -1,4 +1,4 @@
-"""Worker processes of the PocketSphinx recogniser: a process for each call, loaded before it is needed."""
+"""Worker processes of the PocketSphinx recogniser: one per call, loaded in advance."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ from voice.priority import is_crowded, put_behind
 from voice.queue_waits import QueueWaits
 
 LOADING_AT_ONCE = 2
-"""How many workers load at once. Loading takes a core for a third of a second; more would starve running calls."""
+"""The most workers that load at once. Loading takes a core for a third of a second; more would starve running calls."""
 
 _LOAD_TIMEOUT, _EXIT_TIMEOUT = 30.0, 2.0
 _UNREAD_LIMIT = 700_000  # bytes a worker may lag behind, 16 s of audio; a worker that lags further has hung
@@ -34,7 +34,7 @@ class SphinxWorker:
     """One worker process, made by `spawn`; belongs to one call.
 
     Args:
-        process: the process, which may still be loading its models; with pipes for input and output.
+        process: the process, with pipes for input and output; it may still be loading its models.
     """
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -44,14 +44,14 @@ class SphinxWorker:
         self._commands, self._replies = process.stdin.transport, process.stdout
         self._has_hung = False
         self.models = ""
-        """Engine, version and models, for people; empty until they are loaded."""
+        """Engine, version and models, for display; empty until they are loaded."""
 
     @classmethod
     async def spawn(cls, language_model: LanguageModel) -> "SphinxWorker":
-        """Start a process; its models are loaded when `wait_ready` returns.
+        """Start a process; its models are loaded once `wait_ready` returns.
 
         Raises:
-            OSError: The system starts no more processes.
+            OSError: The system cannot start another process.
         """
         model = [str(language_model.path)] if language_model.path else []
         process = await asyncio.create_subprocess_exec(
@@ -63,9 +63,9 @@ class SphinxWorker:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=_environment(),
-            # Ctrl-C is for this process: it would end a worker that starts and does not ignore it yet. A session of
-            # its own would do too, but Linux shares the processor among sessions, whatever their priority: eight
-            # workers would leave this process, which sends the audio of all calls, a tenth of it.
+            # Ctrl-C is for this process, and would end a worker that does not ignore it yet. A separate session would
+            # also prevent that, but Linux divides the processor among sessions regardless of priority: with eight
+            # workers, this process, which sends the audio of all calls, would get a tenth.
             process_group=0,
         )
         return cls(process)
@@ -77,11 +77,11 @@ class SphinxWorker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs, as far as the event loop knows."""
+        """Whether the process runs, to the event loop's knowledge."""
         return self._process.returncode is None
 
     def send(self, commands: Iterable[Command]) -> None:
-        """Send commands; does not wait. A worker that no longer reads has hung and is killed; `receive` says so."""
+        """Send commands without waiting. A worker that no longer reads is killed, which `receive` reports."""
         if not self.is_alive or self._commands.is_closing():
             return
         if self._commands.get_write_buffer_size() > _UNREAD_LIMIT:
@@ -92,17 +92,17 @@ class SphinxWorker:
             self._commands.write(encode(command))
 
     async def receive(self) -> Reply:
-        """The next reply; a cancelled wait loses none.
+        """The next reply; cancelling the wait loses none.
 
         Raises:
-            WorkerDied: The process has ended, has failed, or has written something other than replies.
+            WorkerDied: The process has ended or failed, or has written something other than replies.
         """
         try:
             line = await self._replies.readline()
             reply = read_reply(line) if line.endswith(b"\n") else None
         except (ValueError, DecodeError) as error:  # ValueError: endless
             raise WorkerDied(
-                f"recogniser process {self.pid} has written something that is no reply: {error}"
+                f"recogniser process {self.pid} has written something other than a reply: {error}"
             ) from error
         if reply is None:
             with contextlib.suppress(TimeoutError):
@@ -131,8 +131,8 @@ class SphinxWorker:
     def kill(self) -> None:
         """Kill the process, if it runs."""
         if self.is_alive:
-            # Process.kill() first polls the process, and if it has ended, takes its exit status away from the task that
-            # waits for it: how it ended would be lost.
+            # Process.kill() first polls the process. If it has ended, that takes the exit status away from the waiting
+            # task, and the cause of the end is lost.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
@@ -142,7 +142,7 @@ class SphinxWorker:
         await self._process.wait()
 
     def _end(self) -> str:
-        """How the process ended, as a clause about it."""
+        """How the process ended, a clause."""
         code = self._process.returncode or 0
         if self._has_hung:
             return "no longer reads its input"
@@ -159,8 +159,9 @@ def _environment() -> dict[str, str]:
 class SphinxPool:
     """Keeps `spare` loaded workers ready, so that a call starts without waiting for one to load.
 
-    `acquire` takes a worker, and `release` ends it: nothing of a caller is left for the next one. While there are more
-    calls than the processor has room for (`is_crowded`), their workers stand behind what sends audio.
+    `acquire` takes a worker, and `release` ends it, so that no state of a caller remains for the next one. With more
+    calls than the processor can serve (`is_crowded`), their workers get a lower priority than the process that sends
+    audio.
 
     Args:
         language_model: The language model of all workers.
@@ -171,10 +172,10 @@ class SphinxPool:
         self.language_model = language_model
         """The language model of all workers."""
         self.waits = QueueWaits("recognition")
-        """How much longer the text of an utterance takes than the work that is left at its end."""
+        """The delay of an utterance's text beyond the work left at its end."""
         self._spare = spare
         self._spares: deque[asyncio.Task[SphinxWorker]] = deque()
-        """Workers that no call has taken, loading or loaded."""
+        """Workers not taken by a call, loading or loaded."""
         self._all: set[SphinxWorker] = set()
         self._taken: set[SphinxWorker] = set()
         self._is_closed = False
@@ -183,11 +184,11 @@ class SphinxPool:
 
     @property
     def idle(self) -> int:
-        """How many loaded workers are free."""
+        """The number of free, loaded workers."""
         return sum(map(_is_loaded, self._spares))
 
     async def start(self) -> None:
-        """Load the spare workers, and return when they are ready.
+        """Load the spare workers, and wait until they are ready.
 
         Raises:
             ComponentError: A worker cannot be started.
@@ -198,7 +199,7 @@ class SphinxPool:
             self._result(loading)
 
     async def acquire(self) -> SphinxWorker:
-        """Take a loaded worker, which is the caller's own until `release`.
+        """Take a loaded worker for exclusive use until `release`.
 
         Raises:
             ComponentError: A worker cannot be started, or the pool is closed.
@@ -211,7 +212,7 @@ class SphinxPool:
             self._spares.appendleft(loading)
             raise
         worker = self._result(loading)
-        if worker.is_alive:  # otherwise the call finds it dead, and asks for another one
+        if worker.is_alive:  # otherwise the call finds it dead and takes another one
             self._taken.add(worker)
         if is_crowded(len(self._taken)):
             for taken in self._taken:
@@ -221,7 +222,7 @@ class SphinxPool:
         return worker
 
     def release(self, worker: SphinxWorker) -> None:
-        """Give back a worker, in any state, which ends it; does not wait."""
+        """Give back a worker in any state, and end it without waiting."""
         worker.kill()
 
     async def close(self) -> None:
@@ -236,7 +237,7 @@ class SphinxPool:
         self._all.clear()
 
     def _refill(self, wanted: int) -> None:
-        """Load as many workers as are missing; forget those that failed or died.
+        """Load missing workers; forget those that failed or died.
 
         Raises:
             ComponentError: The pool is closed.
@@ -278,7 +279,7 @@ class SphinxPool:
             return worker
 
     async def _watch(self, worker: SphinxWorker) -> None:
-        """Wait for the worker to end, and replace it if it was idle."""
+        """Wait for the end of the worker, and replace it if it was idle."""
         await worker.wait_end()
         self._all.discard(worker)
         if worker in self._taken:
@@ -300,6 +301,6 @@ class SphinxPool:
 
 
 def _is_loaded(loading: asyncio.Task[SphinxWorker]) -> bool:
-    """Whether there is a worker that has loaded and still runs."""
+    """Whether a worker has loaded and still runs."""
     is_whole = loading.done() and not loading.cancelled() and loading.exception() is None
     return is_whole and loading.result().is_alive

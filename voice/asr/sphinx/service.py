@@ -44,35 +44,35 @@ TTFS_P99 = 0.4
 """Seconds from the end of speech to the final text, 99th percentile, including the detector's 0.2 s of silence.
 
 Measured in real time with the recorded requests of samples/, on two slow cores: median 0.28, p99 0.33 and 0.39 in two
-runs (`python -m pytest tests/benchmarks/test_sphinx.py -m slow -s`). Turn taking waits this long only if no text, no
-NothingHeardFrame and no RecogniserFailedFrame comes.
+runs (`python -m pytest tests/benchmarks/test_sphinx.py -m slow -s`). Turn taking waits this long only if neither a text
+nor a NothingHeardFrame nor a RecogniserFailedFrame comes.
 """
 
 RETRY_AFTER = 2.0
-"""Seconds between two trials to start a worker; utterances that begin meanwhile are lost."""
+"""Seconds between two attempts to start a worker; utterances that begin meanwhile are lost."""
 
 TEXT_TIMEOUT = 4.0
-"""Seconds after the end of speech; less than the 5 s after which pipecat ends a turn without a text."""
+"""Seconds after the end of speech in which the text must come; less than the 5 s after which pipecat ends a turn
+without one."""
 
 
 class SphinxSTTService(STTService):
     """Recognises US English with PocketSphinx.
 
-    Needs the detector's VAD frames, which start and finish the utterances: place a VADProcessor before it. Pushes
-    InterimTranscriptionFrames while the user speaks. For every utterance that the detector ends it pushes one of: a
-    TranscriptionFrame with `finalized` set, a NothingHeardFrame, or a RecogniserFailedFrame if the worker has failed
-    (the ErrorFrame goes upstream at once, this frame follows when the user has stopped speaking). If speech goes on
-    before the text comes, that text is pushed as a TranscriptionFrame without `finalized`, or not at all if it is
-    empty. After an EagerHintFrame it pushes an EagerTranscriptionFrame of the words so far, unless there are none, or
-    speech goes on or ends first; the final text may differ. Before the texts of a short sound that begins while the
-    agent speaks it pushes OverlapEvidenceFrames.
+    Place a VADProcessor before it: its frames start and finish the utterances. While the user speaks, it pushes
+    InterimTranscriptionFrames. For every finished utterance it pushes a TranscriptionFrame with `finalized` set, a
+    NothingHeardFrame, or, if the worker has failed, a RecogniserFailedFrame (the ErrorFrame goes upstream at once, this
+    frame once the user has stopped speaking). If speech goes on before the text comes, a non-empty text is pushed as a
+    TranscriptionFrame without `finalized`. After an EagerHintFrame it pushes an EagerTranscriptionFrame of the words so
+    far, unless there are none, or speech goes on or ends first; the final text may differ. Before the texts of a short
+    sound that begins while the agent speaks, it pushes OverlapEvidenceFrames.
 
     Args:
-        pool: Where workers come from and return to; the service does not close it.
-        pre_roll: Seconds of audio before the detector's start with which an utterance begins.
+        pool: The pool of workers; the service does not close it.
+        pre_roll: Seconds of audio before the reported start of speech that belong to an utterance.
         ttfs_p99_latency: Seconds from the end of speech to the final text that turn taking should expect.
         text_timeout: Seconds after the end of speech in which the text must come; a worker that takes longer has hung.
-            The end of a call waits as long for the text of its last utterance.
+            The end of a call waits as long for its last text.
         **options: Passed to pipecat's STTService.
     """
 
@@ -98,21 +98,21 @@ class SphinxSTTService(STTService):
         self._unsent: list[Command] = []
         """Commands that wait for a worker."""
         self._finished = 0.0
-        """When the last utterance ended."""
+        """The end of the last utterance."""
         self._hinted: int | None = None  # the utterance that has probably ended
         self._answer_sounds = False
         self._partial = ""
-        """The text that was last pushed of the utterance being spoken."""
-        self._lost: str | None = None  # why there will be no text of the utterance being spoken
+        """The latest text pushed of the utterance being spoken."""
+        self._lost: str | None = None  # why the utterance being spoken will have no text
         self._down: str | None = None
-        """Why there is no worker; None while there is one, or the first is on its way."""
+        """Why there is no worker; None while there is one or the first is starting."""
         self._settled = asyncio.Event()
         self._settled.set()
         self._deadline: asyncio.TimerHandle | None = None
         self._listening: asyncio.Task[None] | None = None
 
     def can_generate_metrics(self) -> bool:
-        """The time to the final text is reported."""
+        """True: the time to the final text is reported."""
         return True
 
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]
@@ -129,12 +129,12 @@ class SphinxSTTService(STTService):
         await super().setup(setup)
 
     async def start(self, frame: StartFrame) -> None:
-        """Take a worker from the pool; the start of the pipeline does not wait for it."""
+        """Take a worker from the pool, without delaying the start of the pipeline."""
         await super().start(frame)
         self._listening = self.create_task(self._listen(), name="listen")
 
     async def stop(self, frame: EndFrame) -> None:
-        """Wait for the text of the last utterance, but no longer than `text_timeout`, then return the worker."""
+        """Wait up to `text_timeout` for the text of the last utterance, then return the worker."""
         try:
             async with asyncio.timeout(self._text_timeout):
                 await self._settled.wait()
@@ -144,17 +144,17 @@ class SphinxSTTService(STTService):
         await super().stop(frame)
 
     async def cancel(self, frame: CancelFrame) -> None:
-        """Return the worker at once and forget the utterance being spoken."""
+        """Return the worker at once, and forget the utterance being spoken."""
         await self._leave()
         await super().cancel(frame)
 
     async def cleanup(self) -> None:
-        """Return the worker, unless the end or a cancellation of the call has."""
+        """Return the worker, unless that has happened at the end or the cancellation of the call."""
         await self._leave()
         await super().cleanup()  # type: ignore[no-untyped-call]
 
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
-        """Send audio that belongs to an utterance to the worker; `_listen` pushes the texts when they come."""
+        """Send an utterance's audio to the worker; `_listen` pushes the texts when they come."""
         self._send(self._utterances.hear(audio))
         yield None
 
@@ -230,7 +230,7 @@ class SphinxSTTService(STTService):
         await self._fail(reason)
 
     async def _fail(self, reason: str) -> None:
-        """Report a lost utterance, but not before its end: the turn would end while the user speaks."""
+        """Report a lost utterance, but only at its end: otherwise the turn would end while the user speaks."""
         is_spoken, is_pending = self._utterances.current is not None, self._utterances.is_pending
         self._lose()
         if is_spoken:

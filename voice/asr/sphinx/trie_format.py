@@ -30,7 +30,7 @@ LOG_BASE = 1.0001
 _MAGIC = b"Trie Language Model"
 _TABLE = 1 << 16
 _UNIGRAM = np.dtype([("prob", "<f4"), ("backoff", "<f4"), ("next", "<u4")])
-_SLACK = 8  # bytes after the last record, so that a 64-bit read there stays inside
+_SLACK = 8  # bytes after the last record, so that a 64-bit read there stays in bounds
 
 
 class TrieFormatError(ValueError):
@@ -83,7 +83,7 @@ def read_trie(path: Path) -> Trigrams:
 
     tables = np.frombuffer(data, "<f4", 3 * _TABLE, at).reshape(3, _TABLE) * np.float32(np.log(LOG_BASE))
     unigrams = np.frombuffer(data, _UNIGRAM, counts[0] + 1, unigrams_at)
-    # The counts give the room there is, the child pointers how much of it is used: six bigrams less in the en-us model.
+    # The counts give the space, the child pointers the used part of it: six bigrams fewer in the en-us model.
     used = int(unigrams["next"][-1])
     before, backoff, prob, child = _unpack(data, middle_at, used + 1, (word_bits, 16, 16, next_bits))
     before2, prob3 = _unpack(data, longest_at, int(child[-1]), (word_bits, 16))
@@ -124,7 +124,7 @@ def write_trie(model: Trigrams, path: Path) -> None:
     prob_table, prob = _quantise(model.bigram_prob)
     backoff_table, backoff = _quantise(model.bigram_backoff)
     prob3_table, prob3 = _quantise(model.trigram_prob)
-    last = np.zeros(1, np.int64)  # the record after the last bigram only marks where the last one's children end
+    last = np.zeros(1, np.int64)  # the record after the last bigram only marks the end of that bigram's children
     middle = (np.append(model.bigram_before, last), np.append(backoff, last), np.append(prob, last), child)
     longest = (np.append(model.trigram_before2, last), np.append(prob3, last))
     words = b"".join(word.encode() + b"\0" for word in model.words)
@@ -174,7 +174,7 @@ def _pack(fields: tuple[Ints, ...], widths: tuple[int, ...]) -> bytes:
 
 
 def _fields(fields: list[Ints], widths: tuple[int, ...]) -> Iterator[tuple[int, Ints, int, int, int]]:
-    """The place of each field of eight records: record, field, byte, bit in that byte, width in bits."""
+    """The position of each field of eight records: record, field, byte, bit in that byte, width in bits."""
     for place in range(8):
         bit = place * sum(widths)
         for field, width in zip(fields, widths, strict=True):

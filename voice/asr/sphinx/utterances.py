@@ -1,4 +1,4 @@
-"""Which audio belongs to which utterance: turns the detector's decisions into commands for a recogniser's worker.
+"""Divides audio into utterances: turns the detector's decisions into commands for a recogniser's worker.
 
 The detector reports speech about 0.2 s after its start, so the last half second of audio is always kept, and each
 utterance begins with it. Pure: it neither sends nor waits.
@@ -20,7 +20,7 @@ class Utterances:
     """Follows one caller's speech; every method returns the commands to send, in order.
 
     Args:
-        pre_roll: Seconds of audio before the detector's decision with which an utterance begins.
+        pre_roll: Seconds of audio before the detector's decision that belong to an utterance.
         longest: Seconds after which an utterance is split in two, so that endless speech cannot fill the memory.
     """
 
@@ -41,11 +41,11 @@ class Utterances:
 
     @property
     def is_pending(self) -> bool:
-        """Whether a result is still to come: an utterance is being spoken or waits for its text."""
+        """Whether a result is pending: an utterance is being spoken or awaits its text."""
         return self._current is not None or bool(self._unanswered)
 
     def hear(self, pcm: bytes) -> list[Command]:
-        """Audio arrives, speech or not: mono, signed 16 bit, 16 kHz."""
+        """Take audio, speech or not: mono, signed 16 bit, 16 kHz."""
         if self._current is None:
             self._remember(pcm)
             return []
@@ -72,22 +72,22 @@ class Utterances:
         return self._finish(number)
 
     def abandon(self) -> list[Command]:
-        """Give up all texts that are still to come: of the utterance being spoken and of finished ones."""
+        """Abandon all pending texts: of the utterance being spoken and of finished ones."""
         given_up = sorted(self._unanswered | ({self._current} if self._current is not None else set()))
         self.lose()
         return [AbandonUtterance(number) for number in given_up]
 
     def is_awaited(self, utterance: int) -> bool:
-        """Whether an utterance is finished and its text still to come."""
+        """Whether an utterance is finished and its text pending."""
         return utterance in self._unanswered
 
     def answered(self, utterance: int) -> bool:
-        """The text of an utterance has come; returns whether no other result is to come."""
+        """The text of an utterance has come; returns whether no other result is pending."""
         self._unanswered.discard(utterance)
         return not self.is_pending
 
     def lose(self) -> None:
-        """The recogniser is gone, and with it everything that was sent to it."""
+        """The recogniser is gone, together with everything sent to it."""
         self._current = None
         self._unanswered.clear()
         self._forget()

@@ -1,8 +1,8 @@
 """The worker process: a PocketSphinx decoder between two pipes (`python -m voice.asr.sphinx.worker`).
 
-It is a process of its own because the decoder holds Python's lock while it computes, and because one decoder serves one
-speaker. It uses no event loop, no pipeline and no numpy: it reads commands (`messages`) from standard input,
-replies on standard output, and exits when its input ends.
+It is a separate process because the decoder holds Python's lock while it computes, and because a decoder serves a
+single speaker. Without event loop, pipeline or numpy, it reads commands (`messages`) from standard input, replies on
+standard output, and exits when its input ends.
 """
 
 import contextlib
@@ -44,21 +44,21 @@ PARTIAL_EVERY = 0.1
 
 FOLLOW_EVERY = 0.2
 FOLLOW_FROM = 0.6
-"""Seconds of an utterance between two corrections of the cepstral mean, and before the first one.
+"""Seconds of an utterance before each correction of the cepstral mean.
 
-They are made only in the first five seconds of a call's speech, where each correction helps the rest of the utterance.
+Corrections are made only in the first five seconds of a call's speech, where each helps the rest of the utterance.
 """
 
 # A single pass: the second pass (fwdflat) runs only after the end of speech and takes 80-260 ms for 2-10 s of speech,
-# where the best path through the first pass's word lattice takes about 20 ms.
+# against about 20 ms for the best path through the first pass's word lattice.
 _SEARCH = {"fwdflat": False, "bestpath": True, "maxhmmpf": 5000}
 
 
 def load_decoder(language_model: Path | None = None) -> pocketsphinx.Decoder:
-    """A decoder for US English at 16 kHz with the models that PocketSphinx ships.
+    """A decoder for US English at 16 kHz with PocketSphinx's own models.
 
     Args:
-        language_model: A trigram model with the same dictionary, instead of the general one.
+        language_model: A trigram model for the same dictionary, instead of the general one.
 
     Raises:
         RuntimeError: PocketSphinx cannot load a model.
@@ -79,13 +79,13 @@ class Recognition:
 
     Args:
         decoder: recognises the words.
-        overlap: tells what sounds over an answer are like; None where nothing does.
+        overlap: classifies sounds over an answer; None for no classification.
     """
 
     def __init__(self, decoder: pocketsphinx.Decoder, overlap: OverlapSearch | None = None) -> None:
         self._decoder, self._overlap = decoder, overlap
         self._mean = CepstralMean()
-        self._given = ""  # the mean that was set last, after this many frames of the utterance
+        self._given = ""  # the last mean set, after this many frames of the utterance
         self._given_after = 0
         self._utterance: int | None = None
         self._text = ""
@@ -98,7 +98,7 @@ class Recognition:
         return self._utterance
 
     def carry_out(self, command: Command) -> Reply | None:
-        """Carry out a command; commands about an utterance that is not under way are ignored."""
+        """Carry out a command; commands about any other utterance than the one under way are ignored."""
         match command:
             case StartUtterance(utterance, over_answer):
                 self._stop()
@@ -151,7 +151,7 @@ class Recognition:
         return Final(utterance, text, self._spent + took, took, evidence)
 
     def _stop(self) -> None:
-        # Without the second pass this is cheap; the lattice is searched only when the text is read.
+        # This is cheap without the second pass; the lattice is searched only when the text is read.
         if self._utterance is not None:
             self._utterance = None
             self._decoder.end_utt()
@@ -160,7 +160,7 @@ class Recognition:
                 self._overlap.stop()
 
     def _follow_mean(self) -> None:
-        """Take in what the decoder has learnt, and set the better mean for the rest of the utterance."""
+        """Take over the mean learnt by the decoder, and set a better one for the rest of the utterance."""
         if not self._mean.is_settled:
             frames = self._decoder.n_frames()
             self._mean.take_in(given=self._given, learnt=self._decoder.get_cmn(True), frames=frames - self._given_after)
@@ -177,7 +177,7 @@ class Recognition:
 
 
 def serve(recognition: Recognition, commands: int, replies: FileIO) -> None:
-    """Carry out the commands from a file descriptor, and reply, until the commands end.
+    """Carry out and answer the commands from a file descriptor until they end.
 
     Raises:
         msgspec.DecodeError: Something other than commands arrives.
@@ -194,7 +194,7 @@ def serve(recognition: Recognition, commands: int, replies: FileIO) -> None:
 
 
 def _batches(descriptor: int) -> Iterator[list[Command]]:
-    """The commands, together with all others that have arrived by then."""
+    """The commands, in batches of all that have arrived."""
     rest = b""
     while data := os.read(descriptor, 1 << 16):
         while select.select([descriptor], [], [], 0)[0] and (more := os.read(descriptor, 1 << 16)):
@@ -204,14 +204,14 @@ def _batches(descriptor: int) -> Iterator[list[Command]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Load the decoder, report it, and serve until standard input ends; returns 1 after a failure.
+    """Load the decoder, report that, and serve until standard input ends; returns 1 after a failure.
 
     Args:
         arguments: the name of the language model in reports, and its file, unless it is the general one.
     """
     # Ctrl-C ends the service, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Only replies may reach the pipe: what libraries print goes to the logs.
+    # Only replies may reach the pipe: output of libraries goes to the logs.
     replies = FileIO(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     name, *paths = arguments
@@ -222,7 +222,7 @@ def main(arguments: Sequence[str]) -> int:
         serve(recognition, sys.stdin.fileno(), replies)
     except BrokenPipeError:  # the service is gone
         return 0
-    except Exception as error:  # the service must learn why its worker exits, whatever the error is
+    except Exception as error:  # the service must learn why its worker exits, for any error
         with contextlib.suppress(BrokenPipeError):
             replies.write(encode(Failed(f"{type(error).__name__}: {error}")))
         return 1

@@ -1,15 +1,15 @@
-"""One pass of Whisper over an utterance: how much is encoded, what is decoded, and whether the text looks right.
+"""One pass of Whisper over an utterance: the length of the encoding, the decoding, and checks of the text.
 
-Whisper was trained on windows of 30 s, and faster-whisper always encodes a whole window: with a small model on a CPU
-this is most of the time of a short utterance. With context "auto" only the audio and `SILENCE_AFTER` seconds of silence
-are encoded. A decoder that is given no more often finds no end: of 121 recordings of people, tiny.en repeated the text
-of 11 until it was cut (others report the same: whisper.cpp, issue 1951). What it misses is the silence at the end of a
-window. So the encoding of the last `SILENT_END` seconds of a silent window, which is made once, is appended: then no
-text was repeated, and the words were as good as with whole windows (docs/benchmarks/2026-11-25-whisper-contexts.md). A
-text of "auto" that looks wrong all the same is decoded again with the full window.
+Whisper was trained on windows of 30 s, and faster-whisper always encodes a whole window, which takes most of the time
+for a short utterance with a small model on a CPU. Context "auto" encodes only the audio and `SILENCE_AFTER` seconds of
+silence. With nothing more, the decoder often finds no end: of 121 recordings of people, tiny.en repeated the text of 11
+until it was cut (whisper.cpp, issue 1951 reports the same). It lacks the silence at the end of a window. So the
+encoding of the last `SILENT_END` seconds of a silent window, computed once, is appended: then no text was repeated, and
+the words were as good as with whole windows (docs/benchmarks/2026-11-25-whisper-contexts.md). If a text of "auto" still
+looks wrong, it is decoded again with the full window.
 
-A text can be made to begin with a prefix, so that confirmed words stay. CTranslate2 forces the prefix upon the decoder
-token by token, so it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free ones).
+A prefix keeps the confirmed words at the beginning of a text. CTranslate2 forces it on the decoder token by token, so
+it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free ones).
 """
 
 import math
@@ -33,24 +33,25 @@ PASS_SECONDS = 30.0
 """Seconds of audio in one pass."""
 
 SILENCE_AFTER, LEAST_CONTEXT = 2.5, 6.0
-"""Seconds of silence that "auto" encodes after the audio, and the least that it encodes in total unless told."""
+"""Seconds of silence that "auto" encodes after the audio, and the default minimum of its total."""
 SILENT_END = 4.0
-"""Seconds of the end of a silent window whose encoding follows what "auto" encodes. 1 to 30 s do."""
+"""Seconds of a silent window's end whose encoding is appended by "auto". 1 to 30 s work."""
 
 TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-"""With fallback, a text that looks wrong is drawn again at each of these until it does not: faster-whisper's own."""
+"""With fallback, a text that looks wrong is sampled again at each of these until it looks right: faster-whisper's own
+values."""
 
 # Whisper was trained to write at most 224 tokens a window. English at reading speed has 4 tokens a second, spelled
-# letters with commas have 8; the constant leaves room for punctuation in the shortest answers. So a runaway decode of
+# letters with commas have 8; the constant leaves room for punctuation in the shortest answers. So a runaway decoding of
 # 2 s of speech costs 32 tokens, not 224.
 TOKENS_AT_MOST, TOKENS_PER_SECOND, TOKENS_ALWAYS = 224, 8, 16
-# Whisper's own rules: a window is silence if both no_speech and a low probability say so, and a text that compresses
-# by more than 2.4 is a loop.
+# Whisper's own rules: a window is silent if both no_speech and a low probability say so, and a text that compresses by
+# more than 2.4 is a loop.
 NO_SPEECH_PROBABILITY, LOW_LOG_PROBABILITY, LOOP_COMPRESSION = 0.6, -1.0, 2.4
 SURELY_NO_SPEECH = 0.8
-"""Probability of no speech that is enough by itself. In silence and faint noise tiny.en hears "you", and not at a low
-probability; this one is then 0.84 to 0.97, in 165 recordings of 52 speakers at most 0.23, and cut to 0.5 s at most
-0.45."""
+"""Probability of no speech that suffices by itself. In silence and faint noise, tiny.en hears "you" with a fairly high
+probability, but no_speech is then 0.84 to 0.97; in 165 recordings of 52 speakers it is at most 0.23, and cut to 0.5 s
+at most 0.45."""
 
 _FRAMES_PER_SECOND = 100
 _ENCODED_PER_SECOND = 50
@@ -60,16 +61,16 @@ _WHOLE_WINDOW = round(PASS_SECONDS * _FRAMES_PER_SECOND)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """How passes decode: what they compute, and with how many threads."""
+    """The settings of a pass: its computation and number of threads."""
 
     context: Context = "full"
-    """How much the encoder is given: "full", a window of 30 s, or "auto", little more than the audio."""
+    """The encoder's input: "full", a window of 30 s, or "auto", little more than the audio."""
     least_context: float = LEAST_CONTEXT
-    """Seconds that "auto" encodes at least."""
+    """The least seconds that "auto" encodes."""
     beam_size: int = 1
-    """Texts that are compared while decoding; 1 takes the likeliest token each time."""
+    """The beam size; 1 always takes the most probable token."""
     temperature_fallback: bool = False
-    """Whether the last pass over a window draws a text that looks wrong again, at higher temperatures."""
+    """Whether the last pass over a window samples a text that looks wrong again, at higher temperatures."""
     threads: int = 1
     """Threads of one pass. A second thread slows down the decoder, whose matrices are small."""
 
@@ -85,9 +86,9 @@ class Decoding:
 
 
 FULL = Decoding()
-"""Whole windows, the likeliest tokens, one thread: what Whisper was trained for."""
+"""Whole windows, as in Whisper's training, with the most probable tokens and one thread."""
 AUTO = Decoding(context="auto")
-"""Little more than the audio: used unless something else is set or has been measured."""
+"""Little more than the audio: the default unless another is set or has been measured."""
 
 
 def always() -> bool:
@@ -106,14 +107,14 @@ class Decoded:
 class WhisperPasses:
     """Turns audio into text with one model. Its methods block, and may be called from any thread.
 
-    CTranslate2 stops neither its encoder nor its decoder, so a pass looks between its steps (features, encoder,
-    decoder, and all three again where the text looks wrong) whether it is still wanted.
+    CTranslate2 can stop neither its encoder nor its decoder, so a pass checks between its steps (features, encoder,
+    decoder, and all three again if the text looks wrong) whether it is still wanted.
 
     Args:
         model: faster-whisper's, loaded.
         name: Its name in logs.
         language: The language spoken; None to have a multilingual model detect it.
-        decoding: How it decodes; the threads are the model's own.
+        decoding: The settings of a pass; the threads are the model's own.
     """
 
     def __init__(self, model: "WhisperModel", *, name: str, language: str | None, decoding: Decoding) -> None:
@@ -121,7 +122,7 @@ class WhisperPasses:
         self._name = name
         self._language = language
         self._decoding = decoding
-        # Only this call makes faster-whisper's options and suppressed tokens; it decodes nothing yet.
+        # Only this call creates faster-whisper's options and suppressed tokens; it decodes nothing yet.
         _, info = model.transcribe(
             np.zeros(SAMPLE_RATE, np.float32),
             language=language or "en",
@@ -139,7 +140,7 @@ class WhisperPasses:
         Args:
             audio: float32 in -1..1, 16 kHz mono, shape (samples,).
             prefix: The known beginning of the text, for audio of at most one window.
-            is_wanted: Whether anybody still waits for the text; asked between the steps.
+            is_wanted: Whether the text is still awaited; called between the steps.
 
         Returns:
             The text as Whisper writes it, `prefix` included; empty when no speech was found.
@@ -172,7 +173,7 @@ class WhisperPasses:
         return decoded.text
 
     def _frames(self, audio: NDArray[np.float32]) -> int:
-        """How many frames of features the encoder is given."""
+        """The number of feature frames in the encoder's input."""
         if self._decoding.context == "full":
             return _WHOLE_WINDOW
         seconds = max(self._decoding.least_context, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
@@ -181,12 +182,12 @@ class WhisperPasses:
     def _decode(
         self, audio: NDArray[np.float32], prefix: str, frames: int, is_wanted: IsWanted, *, is_last: bool
     ) -> Decoded:
-        """One decoding of one window; `is_last` if no other follows where the text looks wrong."""
+        """Decode one window once; `is_last` if no other decoding follows a text that looks wrong."""
         from faster_whisper.audio import pad_or_trim
 
         model, seconds = self._model, len(audio) / SAMPLE_RATE
         _check(is_wanted)
-        # Silence of the audio, not of the features: a feature of 0 is a sound.
+        # Silent audio, not zero features: a feature of 0 is a sound.
         features = pad_or_trim(model.feature_extractor(audio, padding=max(0, frames * _HOP - len(audio))), frames)
         _check(is_wanted)
         encoded = self._followed_by_silence(model.encode(features), frames)
@@ -204,7 +205,7 @@ class WhisperPasses:
         )
         result, log_probability, _, compression = model.generate_with_fallback(encoded, prompt, tokenizer, options)
         tokens = result.sequences_ids[0]
-        # The mean is over all tokens, and the given ones count as certain: take it over the free ones.
+        # The mean counts the given tokens as certain: take it over the free ones only.
         log_probability *= (len(tokens) + 1) / (max(0, len(tokens) - given) + 1)
         is_unlikely, is_loop = log_probability < LOW_LOG_PROBABILITY, compression > LOOP_COMPRESSION
         is_cut = len(tokens) >= cap
@@ -216,7 +217,7 @@ class WhisperPasses:
         return Decoded(text=text, looks_wrong=is_unlikely or is_loop or is_cut)
 
     def _followed_by_silence(self, encoded: Any, frames: int) -> Any:
-        """A short context's encoding, and that of the end of a silent window after it."""
+        """A short context's encoding, followed by that of a silent window's end."""
         if self._silent_end is None or frames == _WHOLE_WINDOW:
             return encoded
         from ctranslate2 import Device, StorageView
@@ -238,7 +239,7 @@ class WhisperPasses:
 
 
 def _silent_end(model: "WhisperModel") -> NDArray[Any]:
-    """How the model encodes the last seconds of a silent window: shape (1, positions, width)."""
+    """The encoding of the last seconds of a silent window: shape (1, positions, width)."""
     from ctranslate2 import Device
 
     features = model.feature_extractor(np.zeros(round(PASS_SECONDS * SAMPLE_RATE), np.float32), padding=0)
@@ -252,12 +253,12 @@ def _check(is_wanted: IsWanted) -> None:
 
 
 def most_tokens(seconds: float) -> int:
-    """The most tokens that the text of so much audio may have; a text with as many is cut, and looks wrong."""
+    """The most tokens for the text of so much audio; a text with as many is cut off, and looks wrong."""
     return min(TOKENS_AT_MOST, TOKENS_ALWAYS + math.ceil(TOKENS_PER_SECOND * seconds))
 
 
 def prompt_text(prompt: Sequence[int], tokenizer: Any) -> list[int]:
-    """The tokens at the end of a prompt, with which the text must begin."""
+    """The tokens at the end of a prompt that must begin the text."""
     special = max((index for index, token in enumerate(prompt) if token >= tokenizer.eot), default=-1)
     return list(prompt[special + 1 :])
 
@@ -265,7 +266,7 @@ def prompt_text(prompt: Sequence[int], tokenizer: Any) -> list[int]:
 def length_limit(tokens: int, given: int, prompt: int) -> int:
     """The `max_new_tokens` for a text of at most `tokens`, of which `given` end a prompt of `prompt` tokens.
 
-    faster-whisper adds the prompt to it. CTranslate2 generates half of the sum, or what is left after the prompt if
-    that is less; given tokens count as generated.
+    faster-whisper adds the prompt to it. CTranslate2 generates half of the sum, or the rest after the prompt if that is
+    less; given tokens count as generated.
     """
     return max(2 * tokens, tokens + prompt - given - 1) - prompt

@@ -1,12 +1,12 @@
 """One Whisper model in memory, shared by all calls, and the thread that runs it.
 
-On small machines set `OPENBLAS_NUM_THREADS=1` and `OMP_WAIT_POLICY=passive` before numpy is imported: idle OpenBLAS
-workers spin for 70-100 ms on a second core after every feature extraction.
+On small machines, set `OPENBLAS_NUM_THREADS=1` and `OMP_WAIT_POLICY=passive` before numpy is imported: otherwise idle
+OpenBLAS workers spin for 70-100 ms on a second core after every feature extraction.
 
-In each pass over the full window glibc fetches blocks of 54 MB and more from the system again: 53,000 page faults, 100
+In each pass over the full window, glibc requests blocks of 54 MB and more from the system anew: 53,000 page faults, 100
 of 450 ms on a virtual machine. `MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2147483647` keeps these blocks
-(those of tiny; the ones of larger models do not fit an arena), but is not the default: protobuf calls `malloc_trim`
-after every 10,000 messages, on the event loop, which then takes 6-14 ms instead of 2-3.
+(those of tiny; larger models' blocks do not fit an arena). It is not the default because protobuf calls `malloc_trim`
+on the event loop after every 10,000 messages, which then takes 6-14 ms instead of 2-3.
 """
 
 import time
@@ -30,30 +30,29 @@ if TYPE_CHECKING:
 
 
 SHARE = 0.2
-"""Share of a processor core that passes over unfinished speech may take, for all calls of a model together."""
+"""Share of a processor core for passes over unfinished speech, for all calls of a model together."""
 
 LONGEST_PASS = 0.2
-"""Seconds that a partial pass may take; models that need longer run none. A pass cannot be stopped, and one that runs
-when the user falls silent delays the final pass. A pass as long as the silence that ends an utterance would cost more
-than partial texts are worth."""
+"""The longest partial pass, in seconds; slower models run none. A pass cannot be stopped, so one that runs when the
+user falls silent delays the final pass. A pass as long as the silence that ends an utterance would cost more than
+partial texts are worth."""
 
 PASSES_AT_FADES = 0.3
-"""Seconds of passes that may be made up for afterwards, where the moment of a pass matters: those of
-two fades with tiny."""
+"""Seconds of passes that may run ahead of the pacing when their timing matters: the passes of two fades with tiny."""
 
-_WEIGHT = 0.3  # of the latest pass in the estimate
+_WEIGHT = 0.3  # weight of the latest pass in the estimate
 
 
 class PassPacing:
-    """Says when the next partial pass may begin.
+    """Decides when the next partial pass may begin.
 
     Args:
-        cost: Seconds that a pass takes, as a first estimate.
+        cost: A first estimate of the seconds per pass.
     """
 
     def __init__(self, cost: float) -> None:
         self.cost = cost
-        """Estimate of the seconds that the next pass takes."""
+        """Estimated seconds for the next pass."""
         self._free_at = float("-inf")
 
     def is_due(self, now: float, *, at_once: float = 0.0) -> bool:
@@ -61,22 +60,22 @@ class PassPacing:
 
         Args:
             now: seconds.
-            at_once: seconds of earlier passes that need not have been made up for by rest yet.
+            at_once: seconds of earlier passes that need not be offset by rest yet.
         """
         return self.cost <= LONGEST_PASS and now >= self._free_at - at_once / SHARE
 
     def took(self, began: float, ended: float) -> None:
-        """Count a pass of any kind; on a busy machine passes take longer, and so there are fewer."""
+        """Count a pass of any kind; on a busy machine passes take longer, so fewer are run."""
         self.cost += _WEIGHT * (ended - began - self.cost)
         self.rest(began, ended)
 
     def rest(self, began: float, ended: float) -> None:
-        """Count only the time of a pass that was given up; it says nothing of how long a whole one takes."""
+        """Count the time of an abandoned pass, without using it to estimate a whole one."""
         self._free_at = max(self._free_at, began) + (ended - began) / SHARE
 
 
 PASSES_AT_ONCE = {"cpu": 2, "cuda": 1}
-"""How many passes a model runs at a time: the one that is waited for, and on a CPU one that has been withdrawn."""
+"""Simultaneous passes of a model: the wanted one, and on a CPU also one that has been withdrawn."""
 
 
 def load_model(
@@ -89,7 +88,7 @@ def load_model(
     language: str | None = "en",
     model_class: Callable[..., "WhisperModel"] | None = None,
 ) -> "WhisperModel":
-    """Load a model folder; use it inside `loading`, which explains its failures. Arguments as of `SharedWhisper.load`.
+    """Load a model folder; use it inside `loading`, which explains failures. Arguments: see `SharedWhisper.load`.
 
     Raises:
         ConfigurationError: The folder is not a model, or it does not know the language.
@@ -111,7 +110,7 @@ def load_model(
 
 @contextmanager
 def loading(path: Path, *, device: str, compute_type: str) -> Iterator[None]:
-    """While a model is loaded and run for the first time: what the engine raises becomes one sentence.
+    """Turn engine errors during a model's loading and first run into one sentence.
 
     Raises:
         ConfigurationError: The model cannot use the compute type.
@@ -130,23 +129,23 @@ def loading(path: Path, *, device: str, compute_type: str) -> Iterator[None]:
 class SharedWhisper:
     """One Whisper model and the threads of its passes.
 
-    Passes run one after the other, in order of arrival, and not on the default executor, where they would delay the
-    detector. A pass whose future is cancelled is dropped or gives up at its next step (`InferenceQueue`). A partial
-    pass begins only if no other pass runs or waits, and is skipped otherwise.
+    Passes run in order of arrival, and not on the default executor, where they would delay the detector. A pass whose
+    future is cancelled is dropped, or stops at its next step (`InferenceQueue`). A partial pass is skipped if another
+    pass runs or waits.
     """
 
     def __init__(self, model: "WhisperModel", *, name: str, language: str | None, decoding: Decoding) -> None:
         self.name = name
         """The model's name in reports; begins with "scripted:" for a test double."""
         self.language = language
-        """The language spoken; None if a multilingual model detects it."""
+        """The spoken language; None if a multilingual model detects it."""
         self._passes = WhisperPasses(model, name=name, language=language, decoding=decoding)
         self.waits = QueueWaits("recognition")
-        """How long whole utterances wait for a pass."""
+        """The waits of whole utterances for a pass."""
         self._queue = InferenceQueue("whisper", threads=model.model.num_workers)
         self._pace = PassPacing(0.0)
         second = np.zeros(SAMPLE_RATE, np.float32)
-        self.submit(second).result()  # the first pass of a process is the slowest
+        self.submit(second).result()  # a process's first pass is the slowest
         began = time.perf_counter()
         self.submit(second).result()
         self.pass_seconds = time.perf_counter() - began
@@ -194,7 +193,7 @@ class SharedWhisper:
             return cls(model, name=name, language=language, decoding=decoding)
 
     def may_listen(self, *, at_once: float = 0.0) -> bool:
-        """Whether a partial pass may begin now: no pass runs or waits, and partial passes have time left.
+        """Whether a partial pass may begin now: no pass runs or waits, and the pacing allows it.
 
         Args:
             at_once: see `PassPacing.is_due`.

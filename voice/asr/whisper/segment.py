@@ -1,6 +1,6 @@
-"""Which audio belongs to one utterance: pre-roll, speech, and what came before it in the same turn.
+"""The audio of one utterance: pre-roll, speech, and earlier audio of the same turn.
 
-It only counts samples: it knows no clock, no recogniser and no transport.
+It only counts samples, without a clock, a recogniser or a transport.
 """
 
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-BYTES_PER_SAMPLE = 2  # signed 16 bit, mono: what the wire carries
+BYTES_PER_SAMPLE = 2  # signed 16 bit, mono, as on the wire
 FADE, FADE_BLOCKS = 0.06, 30
-"""Length of the latest stretch of audio in seconds, and the number of such stretches it is compared with."""
+"""Seconds of the latest stretch of audio, and the number of earlier stretches it is compared with."""
 FADED = 0.03
-"""Share of the power of the loudest stretch, 15 dB below it. Of 104 recordings of some 50 speakers (requests and
-sentences) the last fade begins 22 ms before the labelled end (median; a quarter 81 ms or more before, a tenth 46 ms or
-more after it), and two others begin in a second of speech."""
+"""Power relative to the loudest stretch: 15 dB below it. In 104 recordings of some 50 speakers (requests and
+sentences), the last fade begins 22 ms before the labelled end (median; a quarter 81 ms or more before, a tenth 46 ms or
+more after it), and two others begin per second of speech."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +41,9 @@ class Segment:
 class SegmentBuffer:
     """Collects audio into segments.
 
-    Before an utterance it holds the last `pre_roll` seconds, because a detector reports speech some time after its
-    start. From then on it holds everything, silence included, up to the newest `limit` seconds, until the next
-    utterance begins or `forget_earlier` is called. No sample belongs to two utterances, unless one continues the other.
+    Before an utterance it holds the last `pre_roll` seconds, because the detector reports speech with a delay. From
+    then on it holds everything, including silence, up to the newest `limit` seconds, until the next utterance begins or
+    `forget_earlier` is called. A sample belongs to two utterances only if one continues the other.
 
     Args:
         sample_rate: Hz.
@@ -61,7 +61,7 @@ class SegmentBuffer:
         self._is_open = False
         self._dropped = 0
         self._ended = 0
-        """Bytes up to the end of the last utterance; 0 once none of it is kept."""
+        """Bytes up to the end of the last utterance; 0 if none of it is kept."""
         self._earlier = 0
         """Bytes of earlier utterances whose text is known, with the silence after them."""
 
@@ -77,7 +77,7 @@ class SegmentBuffer:
 
     @property
     def is_fading(self) -> bool:
-        """Whether the last `FADE` seconds are much quieter than those before: a gap between words, or the end."""
+        """Whether the last `FADE` seconds are much quieter than the audio before: a gap between words, or the end."""
         size = self._size(FADE)
         recent = np.frombuffer(self._pcm[-FADE_BLOCKS * size :], np.int16).astype(np.float32)
         blocks = recent[len(recent) % (size // BYTES_PER_SAMPLE) :].reshape(-1, size // BYTES_PER_SAMPLE)
@@ -93,13 +93,13 @@ class SegmentBuffer:
             self._dropped += excess if self._is_open or self._ended else 0
 
     def open(self, *, goes_on: bool = False) -> None:
-        """Speech began; if it goes on from the last utterance, that one's audio and the silence come first."""
+        """Speech began; if it continues the last utterance, that one's audio and the silence come first."""
         start = 0 if self._is_open else max(self._ended, len(self._pcm) - self._size(self._pre_roll))
         if not goes_on:
             self._cut(start)
             self._dropped = 0
         elif self._earlier:
-            # With a text that is known, the last utterance is an earlier one too.
+            # Once its text is known, the last utterance also becomes an earlier one.
             self._earlier = start if self._earlier == self._ended else self._earlier
         self._is_open, self._ended = True, 0
 
@@ -112,14 +112,14 @@ class SegmentBuffer:
         return segment
 
     def text_is_known(self) -> None:
-        """The text of the last utterance, and of all audio before it, is known."""
+        """Mark the text of the last utterance and of all audio before it as known."""
         self._earlier = self._ended
 
     def forget_earlier(self) -> int:
-        """Forget earlier utterances whose text is known; returns how many bytes of audio that were."""
+        """Forget earlier utterances whose text is known; returns the number of bytes forgotten."""
         size = self._earlier
         self._cut(size)
-        self.append(b"")  # with nothing kept, only the pre-roll stays
+        self.append(b"")  # with nothing kept, only the pre-roll remains
         return size
 
     def copy(self) -> Segment:

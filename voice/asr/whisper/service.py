@@ -47,37 +47,37 @@ from voice.frames import (
 )
 
 PRE_ROLL = 0.7
-"""Seconds kept from before the detector's report: the 0.2 s that it takes, and 0.5 s for a soft beginning."""
+"""Seconds of audio kept from before the detector's report: its delay of 0.2 s, and 0.5 s for a soft beginning."""
 LONGEST_UTTERANCE = 2 * PASS_SECONDS
-"""Seconds of an utterance that are recognised; more than two passes would keep the caller waiting for seconds."""
+"""The longest utterance recognised, in seconds; more than two passes would keep the caller waiting for seconds."""
 NEW_AUDIO = 0.3
 """Seconds of new audio that a partial pass needs: about a word."""
 LONG_TEXT = 0.3
-"""Seconds that the tokens of a long request add to a pass with almost no text: 100 tokens with tiny."""
+"""Seconds that a long request's tokens add to a pass with almost no text: 100 tokens with tiny."""
 
 
 class WhisperSTTService(STTService):
     """Transcribes each utterance while it is spoken and once it has ended.
 
-    Pushes `InterimTranscriptionFrame`s, and then for each utterance one finalised `TranscriptionFrame`, or a
-    `NothingHeardFrame`, or a `RecogniserFailedFrame`. The final pass begins at an `EagerHintFrame`; its text is pushed
-    as an `EagerTranscriptionFrame`, unless speech ends first, and is the final text unless a `SpeechResumedFrame` comes
+    Pushes `InterimTranscriptionFrame`s, then for each utterance a finalised `TranscriptionFrame`, a `NothingHeardFrame`
+    or a `RecogniserFailedFrame`. The final pass begins at an `EagerHintFrame`; its text is pushed as an
+    `EagerTranscriptionFrame`, unless speech ends first, and is the final text unless a `SpeechResumedFrame` comes
     first. If the user goes on before the final text comes, that result is discarded and its audio becomes the beginning
-    of the new utterance, so that no word is repeated or lost. A pass whose text nobody waits for any more is withdrawn:
-    a final pass when the user goes on or the call ends, a partial pass when the final one begins.
+    of the new utterance, so that no word is repeated or lost. Passes that are no longer needed are withdrawn: a final
+    pass when the user goes on or the call ends, a partial pass when the final one begins.
 
-    If the user goes on in the same turn after the final text, the new utterance's passes hear the earlier ones too, as
-    long as one pass can: part of a sentence is misheard more, and ends with a full stop. The new text comes in a
-    `RevisedTranscriptionFrame` (eager: `RevisedEagerTranscriptionFrame`). When a turn begins and ends is known from
-    frames that come upstream. What turns out to be the agent's own voice (`OwnVoiceFrame`) is not heard again.
+    If the user goes on in the same turn after the final text, the new utterance's passes include the earlier ones, as
+    far as one pass can: part of a sentence is misheard more often, and ends with a full stop. The new text comes in a
+    `RevisedTranscriptionFrame` (eager: `RevisedEagerTranscriptionFrame`). Upstream frames mark the beginning and end of
+    a turn. The agent's own voice (`OwnVoiceFrame`) is not included again.
 
-    This is an `STTService`, not pipecat's `SegmentedSTTService`, because that one transcribes and pushes every segment
-    in order of arrival, cannot discard an utterance, and hides its buffer.
+    This is not pipecat's `SegmentedSTTService`, because that one transcribes and pushes every segment in order of
+    arrival, cannot discard an utterance, and hides its buffer.
 
     Args:
-        model: The model that all calls share; the service does not close it.
-        streaming: Whether to decode speech that is still going on; a model whose passes take too long never does.
-        at_fades: Whether to do so where the voice fades, instead of now and then. While it stays soft, a
+        model: The model, shared by all calls; the service does not close it.
+        streaming: Whether to decode unfinished speech; a model with slow passes never does.
+        at_fades: Whether to do so when the voice fades, instead of at intervals. While it stays soft, a
             `VoiceFadedFrame` is sent and then the text as an `EagerTranscriptionFrame`.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
@@ -107,18 +107,18 @@ class WhisperSTTService(STTService):
         self._at_fades = at_fades
         self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST_UTTERANCE)
         self._in_turn = False
-        """Whether the user's turn has begun and is not committed."""
+        """Whether a user's turn has begun and is not yet committed."""
         self._spoken: Utterance | None = None
         """The utterance being spoken."""
         self._awaited: Utterance | None = None
-        """The utterance that has ended, and whose text is still to come."""
+        """The utterance that has ended, with its text pending."""
         self._listening: set[asyncio.Task[None]] = set()
 
     def can_generate_metrics(self) -> bool:
-        """The time to the final transcript and the decoding time are reported."""
+        """True: the time to the final transcript and the decoding time are reported."""
         return True
 
-    # pipecat's FrameProcessor itself widens what its base says of `setup`.
+    # pipecat's FrameProcessor itself widens the signature of `setup` in its base.
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]
         """Refuse sample rates other than Whisper's, 16 kHz.
 
@@ -132,7 +132,7 @@ class WhisperSTTService(STTService):
             )
 
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
-        """Keep the audio, and from time to time start a partial pass; texts are pushed when they are ready."""
+        """Keep the audio, and start a partial pass at intervals; texts are pushed when they are ready."""
         self._buffer.append(audio)
         if self._buffer.has_earlier and self._awaited is None and self._buffer.seconds > PASS_SECONDS:
             await self._part()
@@ -168,19 +168,19 @@ class WhisperSTTService(STTService):
             self._buffer.clear()
 
     async def stop(self, frame: EndFrame) -> None:
-        """Wait for the utterance that is being decoded."""
+        """Wait for the utterance being decoded."""
         if self._awaited is not None and self._awaited.delivery is not None:
             await self._awaited.delivery
         await super().stop(frame)
 
     async def cancel(self, frame: CancelFrame) -> None:
-        """Discard the utterance that is being decoded."""
+        """Discard the utterance being decoded."""
         self._withdraw()
         await self._discard()
         await super().cancel(frame)
 
     async def cleanup(self) -> None:
-        """Discard what is left if the call ended without an EndFrame."""
+        """Discard any open utterance if the call ended without an EndFrame."""
         self._withdraw()
         await self._discard()
         for task in list(self._listening):
@@ -189,7 +189,7 @@ class WhisperSTTService(STTService):
         await super().cleanup()  # type: ignore[no-untyped-call]
 
     def _look(self, spoken: Utterance) -> None:
-        """Start a partial pass if there is enough new audio, the model is free and the user does not seem to stop."""
+        """Start a partial pass if there is enough new audio, the model is free and the user seems to go on."""
         seconds = self._buffer.seconds
         if (
             not spoken.heard + NEW_AUDIO <= seconds <= PASS_SECONDS
@@ -217,13 +217,13 @@ class WhisperSTTService(STTService):
                 self._listen(spoken)
 
     async def _announce_fade(self, spoken: Utterance) -> None:
-        """Announce the fade at whose beginning a pass began: with the next audio, because many fades are over then."""
+        """Announce a fade that has started a pass, one audio frame later, because many fades are over by then."""
         if spoken.fades.is_new:
             spoken.fades.announced = True
             await self.push_frame(VoiceFadedFrame())
 
     def _prepare(self, spoken: Utterance, silence: float) -> None:
-        """Speech may have ended: begin the final pass, or take the one that has heard all words already."""
+        """Speech may have ended: begin the final pass, or use one that has already heard all words."""
         if not self._at_fades:
             spoken.withdraw_partial()
         if (settled := spoken.take_settled(self._buffer.seconds, silence)) is None:
@@ -244,7 +244,7 @@ class WhisperSTTService(STTService):
         return task
 
     async def _report(self, segment: Segment, spoken: Utterance) -> None:
-        """Run a partial pass and push the utterance's text so far if it changes."""
+        """Run a partial pass, and push the utterance's text so far if it has changed."""
         before = spoken.hypothesis.text
         text = await spoken.listen(segment)
         if self._spoken is not spoken or (spoken.final is not None and not self._at_fades):
@@ -253,7 +253,7 @@ class WhisperSTTService(STTService):
             stamp = time_now_iso8601()
             await self.push_frame(InterimTranscriptionFrame(text, self._user_id, stamp, self._language))
         if self._at_fades and text:
-            # The voice has not risen since: the pass would have been withdrawn.
+            # The voice has not risen since; otherwise the pass would have been withdrawn.
             await self._announce_fade(spoken)
             await self._push_eager(text)
 
@@ -261,7 +261,7 @@ class WhisperSTTService(STTService):
         """Push the text of a pass over all words so far, unless speech has gone on or ended."""
         await asyncio.wait([passing])
         if passing.cancelled() or passing.exception() is not None:
-            # Whoever waits for the utterance's text learns of the failure.
+            # The task that waits for the utterance's text reports the failure.
             return
         text = passing.result()
         spoken.hypothesis.take(text)
@@ -294,7 +294,7 @@ class WhisperSTTService(STTService):
         utterance.delivery = self.create_task(self._recognise(utterance, segment), "utterance")
 
     async def _part(self) -> None:
-        """Hear earlier utterances, whose text is known, no longer together with the latest one."""
+        """Stop including earlier utterances, whose text is known, with the latest one."""
         forgotten = self._buffer.forget_earlier()
         if not forgotten:
             return
@@ -305,7 +305,7 @@ class WhisperSTTService(STTService):
             self._expect(Utterance(self._model), replace(segment, pcm=segment.pcm[forgotten:]))
 
     async def _discard(self) -> Segment | None:
-        """Discard the result that is awaited; returns its audio."""
+        """Discard the awaited result; returns its audio."""
         awaited, self._awaited = self._awaited, None
         if awaited is None:
             return None
@@ -333,7 +333,7 @@ class WhisperSTTService(STTService):
     async def _deliver(self, utterance: Utterance, frame: Frame) -> None:
         if self._awaited is not utterance:
             return
-        # From here on the result counts: an utterance that begins while it is pushed does not take over its audio.
+        # From here on the result is valid: an utterance that begins while it is pushed does not take over its audio.
         self._awaited = None
         self._buffer.text_is_known()
         if not isinstance(frame, TranscriptionFrame):

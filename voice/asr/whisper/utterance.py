@@ -1,4 +1,4 @@
-"""An utterance: its words so far, and the passes over its audio that somebody waits for."""
+"""An utterance: its words so far, and the awaited passes over its audio."""
 
 import asyncio
 
@@ -6,20 +6,19 @@ from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.segment import Segment
 
 LEAST_AUDIO = 1.0
-"""Seconds of audio, half a second of pre-roll included, that the first pass at a fade needs."""
+"""The least seconds of audio for a pass at a fade, half a second of pre-roll included."""
 AFTER = (0.0, 0.064)
-"""How many seconds of a fade come before each of its passes; the last one hears the words to their end. A fade is
-noticed 0.06 s after it began."""
+"""Seconds from the beginning of a fade to each of its passes; the last one hears the words to their end. A fade is
+noticed after 0.06 s."""
 LASTING = 0.048
-"""Seconds of a fade after which it is worth judging how it sounds: 4 of 10 fades are over by then (of 716 in 104
-recordings of 46 speakers), and the verdict still comes when the words do."""
+"""Seconds of a fade after which its sound is worth judging: 4 of 10 fades are over by then (of 716 in 104 recordings of
+46 speakers), and the verdict still arrives with the words."""
 
 
 class FadePasses:
-    """When speech that fades is decoded: at once, and once more while it stays quiet. Counts seconds of audio.
+    """Schedules passes over fading speech: one at once, and another while it stays quiet. Counts seconds of audio.
 
-    Right at the beginning of a fade the last word may be misheard, or its end missing; a little later all of it is
-    heard.
+    At the beginning of a fade the last word may be misheard or incomplete; a little later it is complete.
     """
 
     def __init__(self) -> None:
@@ -30,7 +29,7 @@ class FadePasses:
         self._since: float | None = None
 
     def is_due(self, seconds: float) -> bool:
-        """Whether to decode `seconds` of audio that end with a fade."""
+        """Whether to decode `seconds` of audio that end in a fade."""
         self._since = seconds if self._since is None else self._since
         if self._begun == len(AFTER) or seconds < LEAST_AUDIO:
             return False
@@ -38,11 +37,11 @@ class FadePasses:
 
     @property
     def is_new(self) -> bool:
-        """Whether a pass has begun at a fade that was not announced yet."""
+        """Whether a pass has begun at a fade that is not yet announced."""
         return self._begun > 0 and not self.announced
 
     def lasts(self, seconds: float) -> bool:
-        """Whether the fade, at which a pass has begun, lasts after `seconds` of audio; once for each fade."""
+        """Whether a fade with a pass still lasts after `seconds` of audio; True once per fade."""
         since = seconds if self._since is None else self._since
         if self._lasts or self._begun == 0 or seconds - since < LASTING:
             return False
@@ -51,7 +50,7 @@ class FadePasses:
 
     @property
     def settles(self) -> bool:
-        """Whether the pass that was begun last is the last one at its fade."""
+        """Whether the latest pass is the last one at its fade."""
         return self._begun == len(AFTER)
 
     def begun(self) -> None:
@@ -76,7 +75,7 @@ class Hypothesis:
 
     @property
     def confirmed(self) -> str:
-        """The confirmed words, with which the transcript of any later pass can be made to begin."""
+        """The confirmed words, a possible prefix for later passes."""
         return " ".join(self._confirmed)
 
     @property
@@ -85,10 +84,10 @@ class Hypothesis:
         return " ".join(self._words)
 
     def take(self, text: str) -> None:
-        """Compare the whole text of the next pass with that of the last one.
+        """Compare the text of the next pass with that of the last one.
 
         Capitals and punctuation are ignored, because Whisper ends every text like a sentence; the newer form is kept.
-        The last word is not confirmed: its sound may be incomplete.
+        The last word stays unconfirmed: its sound may be incomplete.
         """
         settled = len(self._confirmed)
         words = [*self._confirmed, *text.split()[settled:]]
@@ -106,7 +105,7 @@ def _bare(word: str) -> str:
 
 
 class Utterance:
-    """One utterance, from the detector's report of speech to its text: its words so far, and the passes over it.
+    """One utterance, from the detector's report of speech to its text, with its passes.
 
     Args:
         model: runs the passes.
@@ -116,21 +115,21 @@ class Utterance:
         self.hypothesis = Hypothesis()
         self.fades = FadePasses()
         self.heard = 0.0
-        """Seconds of audio in the last pass that was begun before the end of speech was likely."""
+        """Seconds of audio in the last pass begun before a likely end of speech."""
         self.partial: asyncio.Task[None] | None = None
         """Reports the latest partial pass."""
         self.settling: asyncio.Task[str] | None = None
-        """The pass over all words before a fade that has not ended: the final one, if a hint comes."""
+        """The pass over all words before the present fade; it becomes the final one if a hint comes."""
         self.final: asyncio.Task[str] | None = None
-        """The final pass, begun at a hint or before it; None when speech has gone on since."""
+        """The final pass, begun at a hint or before it; None if speech has gone on since."""
         self.segment: Segment | None = None
         """The audio, once speech has ended."""
         self.delivery: asyncio.Task[None] | None = None
-        """Waits for the text and pushes it, once speech has ended."""
+        """The task that awaits and pushes the text, once speech has ended."""
         self._model = model
 
     async def listen(self, segment: Segment) -> str:
-        """Run a partial pass over the audio so far; returns the words so far."""
+        """Run a partial pass over the audio so far; returns its words."""
         passing = self._model.submit_partial(segment.samples(), prefix=self.hypothesis.confirmed)
         if text := await asyncio.wrap_future(passing):
             self.hypothesis.take(text)
@@ -153,11 +152,11 @@ class Utterance:
         return self.final
 
     def take_settled(self, seconds: float, silence: float) -> asyncio.Task[str] | None:
-        """Speech may have ended: take the pass before the fade, under way or done, if it has heard all speech.
+        """Speech may have ended: use the pass from the fade, running or done, if it has heard all speech.
 
         Args:
             seconds: of the utterance's audio until now.
-            silence: how many of them are silence, by the voice detector.
+            silence: seconds of silence at its end, by the voice detector.
         """
         settling, self.settling = self.settling, None
         if settling is None or self.heard < seconds - silence:
@@ -168,17 +167,17 @@ class Utterance:
         return settling
 
     async def text(self) -> str:
-        """The text of the final pass, which begins now if no hint came; speech has ended."""
+        """The text of the final pass, which begins now if no hint came; called once speech has ended."""
         assert self.segment is not None
         return await (self.final or self.decode(self.segment))
 
     def withdraw_partial(self) -> None:
-        """Nobody waits any more for the text of the partial pass."""
+        """Withdraw the partial pass."""
         if self.partial is not None:
             self.partial.cancel()
 
     def withdraw(self) -> None:
-        """Nobody waits any more for the texts of the passes under way."""
+        """Withdraw all passes under way."""
         for task in (self.partial, self.settling, self.final):
             if task is not None:
                 task.cancel()

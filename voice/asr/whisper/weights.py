@@ -20,7 +20,7 @@ class WhisperWeights:
     """A complete model folder."""
 
     name: str
-    """The name that was requested; for a local folder the `name` in its config.json, or else the folder's name."""
+    """The requested name; for a local folder, the `name` in its config.json, or else the folder's name."""
     path: Path
 
 
@@ -32,7 +32,7 @@ def resolve(model: str) -> WhisperWeights:
 
     Raises:
         ConfigurationError: `model` is not the name of a Whisper model.
-        ComponentError: The model is not here, or the folder is no model.
+        ComponentError: The model is not on this machine, or the folder is not a model.
     """
     known = named(model)
     folder = os.path.expanduser(model)
@@ -54,7 +54,7 @@ def from_folder(path: Path) -> WhisperWeights:
     """The model in the folder `path`.
 
     Raises:
-        ComponentError: It is not a folder or lacks a file; the message names what is missing.
+        ComponentError: It is not a folder or lacks a file, which the message names.
     """
     if not path.is_dir():
         raise ComponentError(f"There is no folder {path}: a local Whisper model is a folder with {_contents()}.")
@@ -72,7 +72,7 @@ def from_folder(path: Path) -> WhisperWeights:
 
 
 def _folder_name(path: Path) -> str:
-    """What tells a folder from others: its name, or that of the one around it if its own says nothing."""
+    """A distinctive name for a folder: its own, or its parent's if its own is generic."""
     path = path.resolve()
     return path.parent.name if path.name == "model" and path.parent.name else path.name
 

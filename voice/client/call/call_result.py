@@ -1,4 +1,4 @@
-"""What remains of a call: the recording, the true speech in it, and what the server reported."""
+"""The result of a call: the recording, the true speech in it, and the server's reports."""
 
 import math
 from dataclasses import dataclass
@@ -71,14 +71,14 @@ class ReportedTurn:
     report: TurnReport
     """Instants are on the server's clock."""
     received: float
-    """When its first report arrived, seconds on the recording's clock."""
+    """The arrival of its first report, seconds on the recording's clock."""
     origin: float
-    """When sample 0 of the recording was, on the client's clock, as known when the report arrived: a sound card's clock
-    drifts, and the instants of a report are as old as the report."""
+    """The time of the recording's sample 0 on the client's clock, as known at the report's arrival: a sound card's
+    clock drifts, and a report's instants are as old as the report."""
 
     @property
     def turn(self) -> ServerTurn:
-        """The turn that was reported."""
+        """The reported turn."""
         return self.report.turn
 
 
@@ -92,29 +92,29 @@ class CallResult:
     placed: tuple[PlacedTurn, ...]
     turns: tuple[ReportedTurn, ...]
     alignment: ClockAlignment | None
-    """None when the server answered no ping."""
+    """None if the server answered no ping."""
     pacing: PacingLog
     rate: int | None
-    """Hertz of the bot's audio; None when none arrived."""
+    """Sample rate of the bot's audio in hertz; None if none arrived."""
     jitter: float
     utterances: tuple[Utterance, ...]
     underruns: tuple[tuple[float, float], ...]
     flushes: tuple[float, ...]
     ducked: tuple[tuple[float, float], ...] = ()
-    """When the loudspeaker was softer."""
+    """Times of lowered volume."""
     outages: tuple[tuple[float, float], ...] = ()
-    """When there was no connection, (start, end); the end is infinity if there was none any more."""
+    """Times without a connection, (start, end); the end is infinity if it was never restored."""
     away: tuple[tuple[float, float], ...] = ()
-    """When there was no sound card, (start, end); the end is infinity if there was none any more."""
+    """Times without a sound card, (start, end); the end is infinity if none came back."""
     silence_asked: tuple[float, ...] = ()
-    """When the user asked the agent to be silent, by a key."""
+    """When the user silenced the agent, by a key."""
     closed: str | None
-    """Why the server's side ended the call; None when the client did."""
+    """Why the server ended the call; None if the client did."""
     recorder: Recorder
 
     @property
     def reached(self) -> tuple[PlacedTurn, ...]:
-        """The turns that began before the connection was lost for good: the server may have heard something of them."""
+        """The turns that began before the final loss of the connection, which the server may have heard in part."""
         lost = min((start for start, end in self.outages if end == math.inf), default=math.inf)
         return tuple(one for one in self.placed if one.onset < lost)
 
@@ -127,13 +127,13 @@ class CallResult:
         return self.recorder.stereo()
 
     def recording_time(self, server_time: float, turn: ReportedTurn) -> float | None:
-        """Convert an instant that `turn` reports to the recording's clock; None when the clocks are not aligned."""
+        """Convert an instant reported in `turn` to the recording's clock; None if the clocks are not aligned."""
         return None if self.alignment is None else self.alignment.to_client(server_time) - turn.origin
 
     def stopped(self, turn: ReportedTurn) -> float:
         """When the server heard the user stop, seconds on the recording's clock.
 
-        Without aligned clocks it is when the turn's first report arrived: the turn commit plus the network's delay.
+        Without aligned clocks, the arrival of the turn's first report: the turn's commit plus the network's delay.
         """
         marks = turn.turn.marks
         at = marks.get(Mark.VAD_STOP, marks.get(Mark.TURN_COMMIT))

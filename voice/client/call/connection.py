@@ -1,6 +1,6 @@
-"""The WebSocket connection of a call: made, made again when it breaks, and why it ended.
+"""The WebSocket connection of a call, which is restored when it breaks.
 
-Every message arrives once and in order, whatever connections carry them.
+Every message arrives once and in order, across all connections.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ HANG_UP_WITHIN = 0.5
 TRY_LATER = (429, 503)
 """HTTP statuses of a server that takes no more calls now."""
 UNKNOWN = (401, 403, 404, 410)
-"""HTTP statuses of a server that does not go on with a call."""
+"""HTTP statuses of a server that does not resume a call."""
 LOST = "the connection to the server was lost"
 
 
@@ -54,7 +54,7 @@ async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, i
     Args:
         url: see `check_url`.
         sample_rate: the rate that the bot's audio should have, in hertz or `native`, unless the URL names one.
-        resume: the token of a call whose connection broke, and how many messages of the server have been received.
+        resume: the token of a call whose connection broke, and the number of server messages received.
 
     Raises:
         CallRefused: the server takes no more calls now.
@@ -93,7 +93,7 @@ async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, i
 
 
 def _said(body: str) -> str:
-    """The sentence in a server's refusal."""
+    """The server's reason for a refusal."""
     try:
         return str(json.loads(body)["error"]).rstrip(".")
     except (ValueError, KeyError, TypeError):
@@ -101,21 +101,21 @@ def _said(body: str) -> str:
 
 
 AGENT_ENDED = "the agent ended the call"
-"""Why a call is over that the agent has ended, as after a goodbye."""
+"""The reason for a call's end by the agent, as after a goodbye."""
 
 
 def credentials() -> dict[str, str]:
-    """The headers that let a client in: the token in `VOICE_TOKEN`, if there is one.
+    """The headers for authentication: the token in `VOICE_TOKEN`, if there is one.
 
     Raises:
-        ConfigurationError: it is none that a header can carry.
+        ConfigurationError: no header can carry the token.
     """
     token = read_key(TOKEN_VARIABLE, spaces=True) if os.environ.get(TOKEN_VARIABLE) else None
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def close_reason(socket: ClientConnection) -> str:
-    """Why the server closed the connection, as a clause."""
+    """Why the server closed the connection, a clause."""
     if socket.close_code is None or socket.close_code == 1006:
         return LOST
     if socket.close_code == CloseCode.NORMAL_CLOSURE and not socket.close_reason:
@@ -127,19 +127,19 @@ def close_reason(socket: ClientConnection) -> str:
 CONNECT_WITHIN = 3.0
 """Seconds that one attempt to connect again may take."""
 REFUSED_FOR = 4.0
-"""Seconds for which nobody may listen at the server's address: its process has ended, and the call with it."""
+"""Seconds without a listener at the server's address after which its process, and the call, have ended."""
 FIRST_WAIT, LONGEST_WAIT = 0.05, 1.0
 """Seconds after a failed attempt before the next one; the wait doubles from attempt to attempt."""
 
 
 class CallOver(Exception):
-    """There is no connection any more; the message says why, as a clause."""
+    """The connection is gone for good; the message is the reason, a clause."""
 
 
 class CallConnection:
     """The connection of one call; open it first.
 
-    Servers that say how their calls are taken up again (`ResumeMessage`) are connected to again.
+    Reconnects to servers that support resumption (`ResumeMessage`).
 
     Args:
         url: see `voice.client.call.connection.check_url`.
@@ -167,7 +167,7 @@ class CallConnection:
         self._away = False
         self._heard = clock()
         self.over: str | None = None
-        """Why there is no connection any more; None while there is one, or one is made."""
+        """Why the connection is gone for good; None while it exists or is being restored."""
 
     async def open(self) -> None:
         """Connect.
@@ -179,7 +179,7 @@ class CallConnection:
         self._socket = await connect_call(self._url, sample_rate=self._sample_rate)
 
     async def send(self, data: bytes) -> None:
-        """Send a message; while the connection is made again, it waits to be sent.
+        """Send a message; while the connection is being restored, it is queued.
 
         Raises:
             CallOver: there is no connection any more.
@@ -225,23 +225,23 @@ class CallConnection:
             await self._socket.close()
 
     def cut(self) -> None:
-        """Break the connection without a word to the server, as a network does; it is made again."""
+        """Break the connection without telling the server, as a network does; it is then restored."""
         if not self._away and self.over is None:
             self._connected.transport.abort()
 
     @property
     def away(self) -> bool:
-        """Whether the connection is being made again."""
+        """Whether the connection is being restored."""
         return self._away
 
     def check(self, patience: float) -> None:
-        """Give the connection up if nothing has come for so many seconds, and make it again."""
+        """Give up the connection if nothing has arrived for so many seconds, and restore it."""
         if not self._away and self._resumable and self._clock() - self._heard > patience:
             self._connected.transport.abort()
 
     @property
     def refused(self) -> str | None:
-        """Why the server takes no call now; None if that is not how the connection ended."""
+        """Why the server takes no call now; None if the connection ended otherwise."""
         if self._connected.close_code != CloseCode.TRY_AGAIN_LATER:
             return None
         return self._connected.close_reason or "it takes no more calls now"
@@ -253,11 +253,11 @@ class CallConnection:
 
     @property
     def _resumable(self) -> bool:
-        """Whether the connection broke, rather than being closed, and the call can be taken up again."""
+        """Whether the connection broke, rather than being closed, and the call can be resumed."""
         return self._resume is not None and self.over is None and self._connected.close_code in (None, 1006)
 
     async def _take_up(self) -> None:
-        """Connect again, and send what the server has not received.
+        """Connect again, and send the messages that the server has not received.
 
         Raises:
             CallOver: the server was not reached in time, or has ended the call.

@@ -1,4 +1,4 @@
-"""The user's end of a call: where the user's audio comes from, on which clock, and where the bot's audio goes."""
+"""The user's end of a call: the source of the user's audio, its clock, and the playback of the bot's."""
 
 import asyncio
 import itertools
@@ -13,16 +13,16 @@ from voice.client.playback.playout import Playout
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
 
 LATE = 0.02
-"""Seconds; a frame that is later than this is late by more than its own duration."""
+"""Seconds of a frame; a later one is late by more than its own duration."""
 
 _FRAME_SECONDS = MESSAGE_SAMPLES / RATE
 
 
 class PacingLog:
-    """Notes when each frame was due and when it was sent: a call's figures hold only for audio sent in real time.
+    """Records when each frame was due and sent: a call's figures are valid only for audio sent in real time.
 
     Args:
-        on_card: whether a sound card paces the frames; its clock is followed, so that it need not be exact.
+        on_card: whether a sound card paces the frames, whose clock need not be exact.
     """
 
     def __init__(self, *, on_card: bool = False) -> None:
@@ -45,11 +45,11 @@ class PacingLog:
 
     @property
     def seconds(self) -> float:
-        """Seconds of audio that were sent."""
+        """Seconds of audio sent."""
         return len(self._lateness) * _FRAME_SECONDS
 
     def late_max(self, start: float, end: float) -> float | None:
-        """How late the latest frame between two instants of the recording was, seconds; None when none was sent."""
+        """The largest delay of a frame between two instants of the recording, seconds; None without frames."""
         part = self._lateness[max(0, int(start / _FRAME_SECONDS)) : max(0, int(end / _FRAME_SECONDS))]
         return max(part, default=None)
 
@@ -67,10 +67,10 @@ class PacingLog:
 
 
 class Source(Protocol):
-    """Supplies the user's audio; a `ScriptedCaller` is one."""
+    """Supplies the user's audio, such as a `ScriptedCaller`."""
 
     answer_pending: bool
-    """Whether the agent has announced that its answer is still to come."""
+    """Whether the agent has announced a later answer."""
 
     @property
     def placed(self) -> Sequence[PlacedTurn]:
@@ -95,7 +95,7 @@ class Line(Protocol):
 
     @property
     def away(self) -> Sequence[tuple[float, float]]:
-        """When there was no microphone and no loudspeaker, (start, end); the end of the last one may be infinity."""
+        """Times without microphone and loudspeaker, (start, end); the last end may be infinity."""
 
     def open(self, *, keep: bool) -> Playout:
         """Start the clock and return its loudspeaker; `keep` says whether the played audio is kept."""
@@ -104,19 +104,19 @@ class Line(Protocol):
         """The user's audio frame by frame, each as soon as its last sample has been captured."""
 
     def wait_for_answer(self, pending: bool) -> None:
-        """Note whether the agent has announced that its answer is still to come."""
+        """Note whether the agent has announced a later answer."""
 
     def close(self) -> None:
-        """Release what `open` acquired; may be called without it."""
+        """Release the resources of `open`; may be called without it."""
 
 
 class PacedLine:
-    """Plays a source in real time: a frame leaves when its last sample would have been captured.
+    """Plays a source in real time: sends a frame when its last sample would have been captured.
 
     Deadlines are absolute, so that a late frame does not delay the next ones.
 
     Args:
-        source: what the user says and when.
+        source: the user's audio and its timing.
         tap: called with every block the loudspeaker plays (samples, hertz), for listening in.
         user_tap: called with every frame of the source.
         clock: seconds, monotonic.
@@ -162,7 +162,7 @@ class PacedLine:
         """The source's frames in real time until it hangs up."""
         for index in itertools.count():
             due = self.origin + (index + 1) * MESSAGE_SAMPLES / RATE
-            # Even when late, sleep(0) lets the receiver process what has arrived.
+            # Even when late, sleep(0) lets the receiver process arrived messages.
             await asyncio.sleep(max(0.0, due - self._clock()))
             now = self._clock()
             self._playout.advance(now)

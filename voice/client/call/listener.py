@@ -19,10 +19,10 @@ class CallListener:
         """A scripted turn has started to play."""
 
     def on_speaking(self, who: Literal["user", "bot"], speaking: bool) -> None:
-        """The server noticed that someone started or stopped speaking."""
+        """The server detected that someone started or stopped speaking."""
 
     def on_partial(self, text: str) -> None:
-        """What the recogniser has heard of the turn so far."""
+        """The recogniser's words of the turn so far."""
 
     def on_heard(self, text: str) -> None:
         """A final transcript of (part of) the turn."""
@@ -31,32 +31,32 @@ class CallListener:
         """The bot speaks this text."""
 
     def on_spoken(self, segment: object, heard: str, left: str) -> None:
-        """How much of a piece of the bot's words has been played: `heard`, and not yet `left`.
+        """The progress of a piece of the bot's words: `heard` has been played, `left` not yet.
 
-        Called first when the words are known, and then as they are played; from servers that do not say how far they
-        are, once, as if all had been played.
+        Called first when the words are known, and then as they are played; for servers that do not report progress,
+        once, as if all had been played.
         """
 
     def on_interruption(self) -> None:
         """The bot was interrupted; its remaining audio is dropped."""
 
     def on_turn(self, turn: ServerTurn) -> None:
-        """The server's report of a turn, again whenever it changes."""
+        """The server's report of a turn, repeated after each change."""
 
     def on_lost(self) -> None:
-        """The connection broke, and is made again."""
+        """The connection broke, and is being restored."""
 
     def on_resumed(self, seconds: float) -> None:
-        """It has been made again after so many seconds; the call goes on."""
+        """The connection has been restored after so many seconds; the call goes on."""
 
     def on_error(self, text: str) -> None:
         """The server reports a failure."""
 
     def on_answer(self, asked: ClientMessage, reply: Reply) -> None:
-        """The server's answer to a request that `CallSession.send` has sent."""
+        """The server's answer to a request from `CallSession.send`."""
 
     def on_refusal(self, asked: ClientMessage, reason: str) -> None:
-        """The server refused a request that `CallSession.send` has sent; `reason` is a sentence."""
+        """The server refused a request from `CallSession.send`; `reason` is a sentence."""
 
 
 class LiveEvents:
@@ -89,7 +89,7 @@ class LiveEvents:
                 pass
 
     def _output(self, output: BotOutput) -> None:
-        """Text of the bot comes once before it is spoken and again afterwards; the first one is shown."""
+        """The bot's text comes before it is spoken and again afterwards; only the first is shown."""
         self._has_output = True
         is_known = output.segment is not None and output.segment in self._shown
         if output.will_be_spoken and not is_known:

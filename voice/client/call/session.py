@@ -22,7 +22,7 @@ from voice.wire.messages import BotReady, ClientMessage, ClientReady, DuckMessag
 from voice.wire.requests import ClockPing, ClockPong, Custom, InterruptRequest, SwapRequest
 
 PINGS = 8
-"""Exchanges when the call begins: with fewer, a single delayed one can decide the offset."""
+"""Clock exchanges when the call begins: with fewer, a single delayed one could decide the offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,21 +59,21 @@ def aligned(exchanges: Iterable[ClockExchange]) -> ClockAlignment | None:
 
 
 READY_WITHIN = 5.0
-"""Seconds the server may take from the handshake's first message to `bot-ready`."""
+"""Seconds that the server may take from the handshake's first message to `bot-ready`."""
 
 PING_GAP, PING_EVERY = 0.05, 5.0
-"""Seconds between the pings when the call begins, and between those that follow."""
+"""Seconds between pings at the beginning of the call, and between later ones."""
 
 
 class CallSession:
-    """One call; `run` makes it, and `result` returns what there is of it at any time.
+    """One call; `run` makes it, and `result` returns its results so far at any time.
 
     Args:
         url: `ws://host:port/ws`.
         line: the user's end.
         listener: called back while the call is under way.
         record: keep the audio of both sides for `CallResult.stereo`.
-        sample_rate: the rate that the bot's audio should have: hertz, or `native` for the voice's own rate.
+        sample_rate: the requested rate of the bot's audio: hertz, or `native` for the voice's own rate.
         clock: seconds, monotonic.
 
     Raises:
@@ -113,7 +113,7 @@ class CallSession:
     async def run(self) -> CallResult:
         """Make the call until the line hangs up or the server closes it; the recording is kept either way.
 
-        Cancelling `run` ends the call; `result` then has what was recorded.
+        Cancelling `run` ends the call; `result` then has the recording so far.
 
         Raises:
             CallRefused: the server takes no more calls now.
@@ -138,9 +138,9 @@ class CallSession:
         return self.result()
 
     def send(self, request: SwapRequest | InterruptRequest | Custom) -> ClientMessage:
-        """Ask the server for something; the listener is called with its answer or refusal, if there is one.
+        """Send a request to the server; the listener is called with an answer or refusal, if one comes.
 
-        Returns at once. What is sent before the bot is ready waits until it is; after the call nothing is sent.
+        Returns at once. Requests are queued until the bot is ready; after the call nothing is sent.
 
         Raises:
             TypeError: the request's data is not JSON.
@@ -159,14 +159,14 @@ class CallSession:
         return self._recorder.seconds
 
     def cut(self) -> None:
-        """Break the connection without a word to the server, as a network does; the call goes on with another one."""
+        """Break the connection without telling the server, as a network does; the call goes on with another one."""
         if self._connection is not None:
             self._connection.cut()
 
     def heard_after(self, since: float, earliest: float) -> float | None:
-        """Seconds from one instant to the first sound of the bot that begins after another one.
+        """Seconds from `since` to the first sound of the bot after `earliest`.
 
-        None while no such sound was played, or the clocks are not aligned.
+        None before such a sound, or if the clocks are not aligned.
 
         Args:
             since: seconds on the server's clock.
@@ -181,7 +181,7 @@ class CallSession:
         return None if first is None else first - alignment.to_client(since)
 
     def result(self) -> CallResult:
-        """What has been recorded and reported so far."""
+        """The recording and the reports so far."""
         self._playout.advance(self._playout.start + self._recorder.seconds)
         return CallResult(
             url=self.url,
@@ -204,7 +204,7 @@ class CallSession:
         )
 
     async def _handshake(self, connection: CallConnection) -> list[Incoming]:
-        """Announce the client and wait until the bot is ready; returns what else arrived meanwhile."""
+        """Announce the client and wait until the bot is ready; returns other messages that arrived meanwhile."""
         early: list[Incoming] = []
         try:
             await connection.send(framing.encode(ClientReady()))

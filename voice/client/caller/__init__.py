@@ -1,1 +1,1 @@
-"""The user who speaks in a call: a script that plays recordings, or a person."""
+"""The user of a call: a script that plays recordings, or a person."""

@@ -1,6 +1,6 @@
 """Finds the turns of a call without a script in the user's channel of the recording. Pure.
 
-There are no labels, so the speech is measured, and its truth is marked as estimated.
+Without labels, the speech is measured and its truth is marked as estimated.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from voice.client.playback.bot_utterances import Utterance
 from voice.client.sound.pcm import RATE, Pcm
 
 BEFORE = 1.0
-"""Seconds of sound before a turn's speech that are measured with it, for the room's noise."""
+"""Seconds of sound before a turn's speech that are measured as the room's noise."""
 
 
 def with_live_turns(result: CallResult, *, name: str) -> tuple[CallResult, Fixture]:
-    """The call as if its user's turns had been played from recordings, and the fixture of those turns.
+    """The call in a form as if its user's turns had been played from recordings, and the fixture of those turns.
 
-    A turn is what the server committed with words in it. Without an aligned clock there are none.
+    A turn is a committed one with words. Without aligned clocks there are none.
     """
     user = np.ascontiguousarray(result.stereo()[:, 0])
     placed: list[PlacedTurn] = []
@@ -55,7 +55,7 @@ def _turn(index: int, user: Pcm, since: float, until: float, spoken: Sequence[Ut
     if not speech:
         return None
     onset = speech[0][0]
-    # Nobody planned it, but whoever begins while the bot speaks interrupts it.
+    # It was not scripted, but a turn that begins while the bot speaks is an interruption.
     over = next((one for one in spoken if one.start < onset < one.end), None)
     return FixtureTurn(
         name=f"turn {index + 1}",

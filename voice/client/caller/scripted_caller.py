@@ -1,11 +1,11 @@
-"""A caller who plays recordings, and starts each turn by what the loudspeaker has played. Pure.
+"""A caller who plays recordings, and times each turn by the loudspeaker's output. Pure.
 
-Turns begin anywhere in a frame, as people's do, so that recordings do not all meet the server's speech detector at the
+As with people, turns begin anywhere in a frame, so that recordings do not all reach the server's speech detector at the
 same phase; the turn's number decides where.
 
-The next turn starts 0.8 s after the bot has gone silent, or after 4 s without an answer, unless the turn says otherwise
-(`send_after`). A caller who is asked to wait ("One moment.") waits for up to 12 s. Between turns the line carries
-digital silence. After the last answer the caller waits a second and hangs up.
+The next turn starts 0.8 s after the bot has fallen silent, or after 4 s without an answer, unless the turn says
+otherwise (`send_after`). When asked to wait ("One moment."), the caller waits for up to 12 s. Between turns the line
+carries digital silence. After the last answer the caller waits a second and hangs up.
 """
 
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ _SPREAD = (5**0.5 - 1) / 2  # multiples of the golden ratio fill a frame most ev
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedTurn:
-    """A turn and where it was played; instants are seconds on the recording's clock."""
+    """A turn with its position; instants are seconds on the recording's clock."""
 
     index: int
     turn: FixtureTurn
     position: int
-    """Sample of the recording at which the turn's own sample 0 lies."""
+    """The recording's sample at which the turn's sample 0 lies."""
 
     @property
     def at(self) -> float:
-        """When the recording of the turn begins."""
+        """The beginning of the turn's recording."""
         return self.position / RATE
 
     @property
@@ -48,7 +48,7 @@ class PlacedTurn:
 
     @property
     def onset(self) -> float:
-        """When the user begins to be heard."""
+        """When the user becomes audible."""
         return self.at + self.turn.onset
 
     @property
@@ -66,7 +66,7 @@ class ScriptedCaller:
         after_reply: silence after an answer before the next turn.
         lead_in: silence before the first turn.
         hang_up_after: silence after the last answer.
-        patience: the caller talks over a bot that speaks longer than this.
+        patience: the caller interrupts a bot that speaks for longer than this.
         pending_wait: how long after the end of a turn the answer of an agent that asked to wait may start.
     """
 
@@ -84,7 +84,7 @@ class ScriptedCaller:
         self.placed: list[PlacedTurn] = []
         """The turns that have started."""
         self.answer_pending = False
-        """Whether the agent has announced that its answer is still to come."""
+        """Whether the agent has announced a later answer."""
         self._turns = turns
         self._reply_wait = reply_wait
         self._after_reply = after_reply
@@ -121,7 +121,7 @@ class ScriptedCaller:
         return frame
 
     def _is_due(self, rule: SendAfter | None, at: float, playout: Playout, pause: float) -> bool:
-        """Whether the next turn (or the hang-up) may come now, given what the bot has said since the last turn."""
+        """Whether the next turn (or the hang-up) may come now, given the bot's speech since the last turn."""
         if not self.placed and at < self._lead_in:
             return False
         since = self.placed[-1].end if self.placed else 0.0
@@ -142,10 +142,10 @@ class ScriptedCaller:
         return at - max(heard[-1].end, self._last_pending) >= pause or at - since >= self._patience
 
     def _heard(self, playout: Playout) -> list[Utterance]:
-        """What the bot has said in answer to the last turn.
+        """The bot's speech in answer to the last turn.
 
-        Speech that was under way when the user's turn ended counts unless it was interrupted: nothing follows from a
-        bot that kept talking.
+        Speech under way at the end of the user's turn counts unless it was interrupted: a bot that kept talking may
+        give no other answer.
         """
         if not self.placed:
             return list(playout.utterances)

@@ -1,7 +1,7 @@
-"""Finds the bot's utterances in the audio that was played. Pure: it is fed block by block, with the time of each.
+"""Finds the bot's utterances in the played audio. Pure: takes blocks with their times.
 
-A block is loud above -45 dBFS RMS. Speech starts at a loud block when 3 of it and the next 4 are loud (a click is not
-an answer); its first sample above the same level is the onset. Silences under 300 ms do not end an utterance.
+A block is loud above -45 dBFS RMS. Speech starts at a loud block if 3 of it and the next 4 are loud (a click is not an
+answer); the onset is its first sample above the same level. Silences under 300 ms do not end an utterance.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ import numpy as np
 from voice.client.sound.pcm import Pcm
 
 LOUD = 10 ** (-45 / 20) * 32768
-"""Level of a block, or of the onset's sample, that is audible (int16 units)."""
+"""The least audible level of a block, or of the onset's sample (int16 units)."""
 
 WINDOW, NEEDED = 5, 3
 JOIN = 0.3
@@ -29,7 +29,7 @@ class Utterance:
     received: float
     """Arrival of the first packet of the audio that became this utterance."""
     cut: bool = False
-    """An interruption ended it before the bot did."""
+    """Whether an interruption cut it off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class UtteranceTracker:
             at: when its first sample is heard, seconds.
             pcm: its samples.
             rate: hertz.
-            received: when the audio that it belongs to arrived, seconds.
+            received: when its audio arrived, seconds.
         """
         block = _loud_block(at, pcm, rate, received)
         self._recent.append(block)
@@ -75,7 +75,7 @@ class UtteranceTracker:
             self._open = True
 
     def cut(self, at: float) -> None:
-        """An interruption at `at`: what is heard after it is a new utterance."""
+        """Note an interruption at `at`: later audio is a new utterance."""
         self._recent.clear()
         if self._open and at - self.utterances[-1].end <= JOIN:
             self.utterances[-1] = replace(self.utterances[-1], cut=True)

@@ -1,7 +1,7 @@
-"""Playout: what the user hears, rendered in blocks of 10 ms, exact for given arrival times. Pure.
+"""Playout: the audio that the user hears, rendered in blocks of 10 ms, exact for given arrival times. Pure.
 
-It serves two clocks: a simulated device, for which `advance` renders what a loudspeaker would have played by now,
-however late it is called, and a sound card, which calls `pull` from its own thread.
+It serves two clocks: a simulated device, for which `advance` renders everything that a loudspeaker would have played by
+now, even if called late, and a sound card, which calls `pull` from its own thread.
 """
 
 import math
@@ -16,7 +16,7 @@ from voice.client.sound.pcm import Pcm, StreamResampler
 from voice.ducking import Ducking
 
 RESUME = 1.0
-"""Seconds after running dry within which resumed playout makes it an underrun."""
+"""Seconds after running dry within which resumed playout counts as an underrun."""
 
 LEADING_SILENCE = 1.0
 """Seconds of silence at the start of a burst that still belong to the utterance after it."""
@@ -25,11 +25,11 @@ _EARLY = 1e-9
 
 
 class JitterBuffer:
-    """When audio starts to play, runs dry and resumes: packets go in as they arrive, and blocks come out as played.
+    """Decides when audio starts, runs dry and resumes: packets go in as they arrive, and blocks come out as played.
 
-    Playout starts when `jitter` seconds are buffered, or that long after the first packet if the sender never gets that
-    far ahead. When the buffer runs dry, everything starts over. It is an underrun when playout resumes within a second
-    without an interruption in between, because the bot should have been talking.
+    Playout starts when `jitter` seconds are buffered, or that long after the first packet at the latest, and starts
+    over after the buffer has run dry. It was an underrun if playout resumes within a second without an interruption,
+    because the bot should have been talking.
 
     Args:
         jitter: seconds buffered before playout starts.
@@ -59,13 +59,13 @@ class JitterBuffer:
             self._buffered += len(pcm)
 
     def flush(self) -> None:
-        """Drop everything that has not been played, because of an interruption."""
+        """Drop all audio not yet played, because of an interruption."""
         self._packets.clear()
         self._buffered = 0
         self._playing, self._waiting_since, self._dry_since = False, None, None
 
     def is_playing(self, when: float, rate: int) -> bool:
-        """Whether the block that begins at `when` holds audio; starts playout when it is time to."""
+        """Whether the block at `when` holds audio; starts playout when it is time."""
         since = self._waiting_since
         if not self._playing and since is not None:
             enough = self._buffered >= round(self.jitter * rate)
@@ -76,7 +76,7 @@ class JitterBuffer:
         return self._playing
 
     def take(self, when: float, size: int, rate: int) -> Pcm:
-        """The samples of the block that begins at `when`; fewer than `size` when the buffer runs dry in it."""
+        """The samples of the block at `when`; fewer than `size` if the buffer runs dry in it."""
         parts = []
         missing = size
         while missing and self._packets:
@@ -91,10 +91,10 @@ class JitterBuffer:
         return np.concatenate(parts) if parts else np.zeros(0, np.int16)
 
     def received(self, when: float, *, speaking: bool) -> float:
-        """When the audio of the block that begins at `when` arrived.
+        """When the audio of the block at `when` arrived.
 
-        It is when the burst began to arrive, because leading silence is part of an answer. Once the burst has been
-        `speaking`, or has been silent for long, it is when the block's own first packet arrived. Call this before
+        This is the arrival of the burst, because leading silence is part of an answer. Once the burst has been
+        `speaking`, or has been silent for long, it is the arrival of the block's own first packet. Call this before
         `take`.
         """
         own = self._packets[0][0] if self._packets else when
@@ -133,11 +133,11 @@ class Playout:
     ) -> None:
         self.start = start
         self.rate = device_rate
-        """Hertz of what is played; None until the first packet."""
+        """Sample rate of the playback in hertz; None until the first packet."""
         self.flushes: list[float] = []
         """When interruptions arrived."""
         self.ducked: list[tuple[float, float]] = []
-        """When the loudspeaker was softer, (start, end); the end of the last one may still be to come (infinity)."""
+        """Times of lowered volume, (start, end); the last end may be infinity."""
         self.tap: Callable[[Pcm, int], None] | None = None
         """Called with every block (samples, hertz) as it is played, once the rate is known."""
         self._per_second = round(1 / block)
@@ -160,7 +160,7 @@ class Playout:
 
     @property
     def underruns(self) -> list[tuple[float, float]]:
-        """Gaps in bot speech where audio arrived too late: start and end as heard, seconds."""
+        """Gaps in bot speech because audio arrived too late: start and end as heard, seconds."""
         return [(start + self._delay, end + self._delay) for start, end in self._buffer.underruns]
 
     @property
@@ -193,7 +193,7 @@ class Playout:
                 self._buffer.push(at, self._resampler.push(pcm) if self._resampler else pcm)
 
     def flush(self, now: float) -> None:
-        """Drop what has not been played, because of an interruption at `now`."""
+        """Drop all audio not yet played, because of an interruption at `now`."""
         with self._lock:
             at = self._reach(now)
             self._buffer.flush()
@@ -206,14 +206,14 @@ class Playout:
             self.flushes.append(at)
 
     def duck(self, now: float, gain: float) -> None:
-        """Play at this gain (0 to 1, 1 is as usual) from `now` on, until the next interruption at the latest."""
+        """Play at this gain (0 to 1, 1 is full volume) from `now` on, until the next interruption at the latest."""
         with self._lock:
             at = self._reach(now)
             if self._ducking is not None:
                 self._set_gain(gain, at)
 
     def advance(self, now: float) -> None:
-        """Render every block that begins before `now`; does nothing with a sound card, which pulls its own blocks."""
+        """Render every block before `now`; does nothing with a sound card, which pulls its own blocks."""
         with self._lock:
             self._reach(now)
 
@@ -230,7 +230,7 @@ class Playout:
             return samples[:frames]
 
     def rendered(self) -> Pcm:
-        """Everything heard so far at `rate`, from sample 0 of the recording; empty while no audio has arrived.
+        """All audio heard so far at `rate`, from sample 0 of the recording; empty before the first packet.
 
         Raises:
             ValueError: made with keep=False.
@@ -243,7 +243,7 @@ class Playout:
         return np.concatenate([lead, played])
 
     def _reach(self, now: float) -> float:
-        """Render what begins before `now`; returns `now` on the recording's clock."""
+        """Render all blocks before `now`; returns `now` on the recording's clock."""
         if self._has_device:
             return self.position
         at = now - self.start

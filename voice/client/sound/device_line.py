@@ -24,25 +24,24 @@ STALLED = 3.0
 GONE = 1.0
 """Seconds without a sample after which it counts as unplugged."""
 REOPEN_EVERY = 1.0
-"""Seconds between two looks whether there is a card again."""
+"""Seconds between two checks for a new card."""
 AWAY_AT_MOST = 120.0
 """Seconds without a card after which the call ends."""
 
 _RECENT = 5 * RATE // CARD_BLOCK
-"""Callbacks (in 5 s) over which the card's clock is compared with the computer's, so that late ones do not count."""
+"""Callbacks (in 5 s) over which the card's clock is compared with the computer's; late ones then do not count."""
 
 
 class DeviceLine:
     """A microphone and a loudspeaker; both sides of the recording share the card's sample clock.
 
-    The recording holds the bot's audio when it is heard, which is the card's latency after the card takes it.
-    With a canceller, the user's side is what the canceller leaves of what the microphone heard.
+    The recording holds the bot's audio at the time it is heard, one card latency after the card takes it. With a
+    canceller, the user's side is the cleaned microphone audio.
 
     Args:
         input: the microphone; None for the default.
         output: the loudspeaker.
-        canceller: makes what takes the loudspeaker's sound out of the microphone's, given the seconds by which it is
-            late; None leaves it in.
+        canceller: makes an echo canceller, given the echo's delay in seconds; None for no cancellation.
         open_stream: opens a duplex stream that calls back; None for the machine's sound card.
         reopen_stream: the same, in a thread, once the card has gone; None for `open_stream`, or else for the machine's
             sound card.
@@ -61,16 +60,16 @@ class DeviceLine:
     ) -> None:
         self.pacing = PacingLog(on_card=True)
         self.dropouts = 0
-        """Callbacks before which the card lost input or ran out of output."""
+        """Callbacks after lost input or a gap in the output."""
         self.placed: Sequence[PlacedTurn] = ()
         self.muted = False
-        """Whether silence is sent instead of what the microphone hears."""
+        """Whether the microphone is muted: silence is sent."""
         self.level = 0.0
-        """The highest sample of the latest frame, 0 to 1, also when it is muted."""
+        """The peak of the latest frame, 0 to 1, even when muted."""
         self.on_away: Callable[[], None] = lambda: None
-        """Called when the card is gone: unplugged, or its driver has stopped. The call goes on, with silence."""
+        """Called when the card is gone (unplugged, or its driver stopped). The call goes on, with silence."""
         self.on_back: Callable[[float], None] = lambda _seconds: None
-        """Called when it is there again, or another one in its place, with the seconds it was away."""
+        """Called with the seconds of absence when the card, or another in its place, is available again."""
         self._open_stream = open_stream or functools.partial(open_duplex, input=input, output=output)
         self._reopen_stream = (
             reopen_stream or open_stream or functools.partial(reopen_duplex, input=input, output=output)
@@ -93,7 +92,7 @@ class DeviceLine:
 
     @property
     def away(self) -> Sequence[tuple[float, float]]:
-        """When there was no card, (start, end) in seconds of the recording; nothing was heard or played meanwhile."""
+        """Times without a card, (start, end) in seconds of the recording; nothing was recorded or played then."""
         return tuple(self._absences)
 
     @property
@@ -120,10 +119,10 @@ class DeviceLine:
         return self._playout
 
     async def frames(self) -> AsyncGenerator[Pcm, None]:
-        """What the microphone hears, until the call is cancelled.
+        """The microphone's audio, until the call is cancelled.
 
         Raises:
-            ComponentError: the card has never delivered, or has been away for too long.
+            ComponentError: the card has never delivered audio, or has been away for too long.
         """
         while True:
             try:
@@ -140,7 +139,7 @@ class DeviceLine:
             yield np.zeros_like(frame) if self.muted else frame
 
     def wait_for_answer(self, pending: bool) -> None:
-        """Do nothing: a person hears the announcement."""
+        """Do nothing: a person hears the announcement themselves."""
 
     def close(self) -> None:
         """Stop the card."""
@@ -151,18 +150,18 @@ class DeviceLine:
             self._stream = None
 
     async def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Notice that the card has gone, and have another stream opened whenever it has."""
+        """Detect the loss of the card, and then open another stream."""
         while True:
             await asyncio.sleep(GONE / 4)
             if self._clock() - (noticed := self._last) < GONE:
                 continue
-            # If the whole machine has just stood still, the card has its say now.
+            # If the whole machine has just been suspended, give the card a chance first.
             await asyncio.sleep(GONE / 4)
             if self._last == noticed:
                 await self._do_without(loop)
 
     async def _do_without(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Keep the clock with silence until a card is there again.
+        """Keep the clock running with silence until a card is available.
 
         Raises:
             ComponentError: it has been away for too long.
@@ -175,7 +174,7 @@ class DeviceLine:
         silence = asyncio.create_task(self._keep_time(loop), name="sound card's clock")
         try:
             if stream:
-                # What PortAudio does with a card that is not there may take its time.
+                # PortAudio may take a while with a missing card.
                 await asyncio.to_thread(stream.close)
             while (opened := await self._reopened(loop)) is None:
                 if self._clock() - gone >= AWAY_AT_MOST:
@@ -194,7 +193,7 @@ class DeviceLine:
         self.on_back(back - start)
 
     async def _reopened(self, loop: asyncio.AbstractEventLoop) -> SoundStream | None:
-        """A stream on the card, or on what is the default card now; None while there is none."""
+        """A stream on the card, or on the present default card; None while there is none."""
         opening = asyncio.create_task(
             asyncio.to_thread(self._reopen_stream, functools.partial(self._exchange, loop, self._plugged))
         )
@@ -203,7 +202,7 @@ class DeviceLine:
         except VoiceError:
             return None
         except asyncio.CancelledError:
-            # The thread cannot be stopped; nobody would close what it opens.
+            # The thread cannot be stopped, and nothing else would close its stream.
             opening.add_done_callback(lambda done: None if done.exception() else done.result().close())
             raise
 
@@ -213,7 +212,7 @@ class DeviceLine:
             await asyncio.sleep(MESSAGE_SAMPLES / RATE)
 
     def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Take what would have been played by now, and pass on silence in place of what would have been heard."""
+        """Consume the audio that would have been played by now, and pass on silence in place of the microphone's."""
         now = self._clock()
         due = now - min(self._starts) - self._samples / RATE
         blocks = int(due * RATE) // CARD_BLOCK
@@ -232,13 +231,13 @@ class DeviceLine:
         _times: Any,
         status: Any,
     ) -> None:
-        """Runs in the card's thread: give it what is to be played, and pass on what was heard."""
+        """Give the card the audio to play, and pass on its input; runs in the card's thread."""
         if plugged != self._plugged:
-            # A card that was given up has come to life once more.
+            # A card that was given up delivers again.
             outdata[:] = bytes(len(outdata))
             return
         if self._returns:
-            # It has taken its time to start.
+            # It was slow to start.
             self._returns = False
             self._fill(loop)
         now = self._last = self._clock()

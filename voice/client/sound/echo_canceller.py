@@ -1,10 +1,10 @@
-"""Takes the loudspeaker's sound out of the microphone's, and noise and differences of level with it.
+"""Removes the loudspeaker's sound from the microphone's, reduces noise, and evens out the level.
 
-This is what browsers do: WebRTC's echo canceller (AEC3), noise suppressor and gain control, from the package
+Uses the same parts as browsers: WebRTC's echo canceller (AEC3), noise suppressor and gain control, from the package
 `pywebrtc-audio`. docs/benchmarks/2026-11-24-echo.md compares it with others.
 
-AEC3 finds by itself how late the echo comes, from 0 to about 0.5 s, and follows it when it changes: a card that lost
-samples, a clock that drifts, a loudspeaker that was moved. `HELD_BACK` makes room for slower cards.
+AEC3 finds the delay of the echo by itself, from 0 to about 0.5 s, and follows its changes: lost samples, a drifting
+clock, a moved loudspeaker. `HELD_BACK` extends this to slower cards.
 """
 
 from collections.abc import Callable
@@ -18,26 +18,26 @@ from voice.errors import ComponentError
 FRAME = RATE // 100
 """Samples that WebRTC processes at once: 10 ms."""
 HELD_BACK = 0.25
-"""Seconds of a card's latency that the canceller is left to find; of more, it is given the loudspeaker's sound later.
-Cards report their latency inexactly, and a reference that comes after its echo is of no use."""
+"""Seconds of a card's latency that the canceller must find itself; for a longer one, the loudspeaker's sound is
+delayed. Cards report their latency inexactly, and a reference after its echo is useless."""
 LATE = 219
-"""Samples by which WebRTC's output lags its input (13.7 ms, found by correlation; a test finds it again). As many are
-left out at the start, so that a recording holds the user's speech when it was spoken."""
+"""Samples by which WebRTC's output lags its input (13.7 ms, found by correlation and checked by a test). As many are
+dropped at the start, to keep a recording in time."""
 SUPPRESSION = 0
-"""WebRTC's least level of noise suppression, 6 dB. The next one takes words with it: of callers who interrupt, 53 % of
+"""WebRTC's least level of noise suppression, 6 dB. The next one also removes words: of callers who interrupt, 53 % of
 the words were misheard instead of 22 % (echo at -6 dB, one synthetic speaker, docs/benchmarks/2026-11-24-echo.md)."""
 MOST_GAIN = 6.0
-"""dB of gain at most: a soft caller is raised, what is left of the echo is not raised into speech."""
+"""The most gain in dB: enough for a soft caller, too little to raise the residual echo to speech level."""
 
 Process = Callable[[Pcm, Pcm], Pcm]
-"""Cleans one frame of the microphone, given what was played."""
+"""Cleans one frame of the microphone, given the frame played."""
 
 
 class EchoCanceller:
-    """Cleans what a microphone hears, given what the loudspeaker was handed in the same time. Not thread-safe.
+    """Cleans a microphone's audio, given the loudspeaker's audio of the same time. Not thread-safe.
 
     Args:
-        latency: seconds from a sample being handed to the loudspeaker to its echo being handed over, as the card says.
+        latency: seconds from handing a sample to the loudspeaker to receiving its echo, as reported by the card.
         process: what cleans; None for WebRTC.
         late: samples by which the output of `process` lags its input.
 
@@ -56,7 +56,7 @@ class EchoCanceller:
 
         Args:
             heard: the microphone's next samples, 16 kHz.
-            played: what the loudspeaker was handed meanwhile; as many.
+            played: the loudspeaker's samples of the same time; equally many.
         """
         self._heard = np.concatenate([self._heard, heard])
         self._played = np.concatenate([self._played, played])

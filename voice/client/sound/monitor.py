@@ -1,4 +1,4 @@
-"""Plays both sides of a replay on a loudspeaker, without any effect on what is measured."""
+"""Plays both sides of a replay on a loudspeaker, without any effect on the measurement."""
 
 import functools
 import threading
@@ -10,11 +10,12 @@ from voice.client.sound.pcm import RATE, Pcm, StreamResampler
 from voice.client.sound.sound_card import Device, OutputCallback, SoundStream, open_output
 
 PREFILL, MOST = 0.1, 0.5
-"""Seconds buffered before a side is played, and at most: the two clocks drift apart, and listening must not lag."""
+"""Seconds buffered before a side is played, and the most buffered: the two clocks drift apart, and playback must not
+lag."""
 
 
 class _Side:
-    """What one side has said and the loudspeaker has not yet played."""
+    """The audio of one side that the loudspeaker has not yet played."""
 
     def __init__(self) -> None:
         self._samples = np.zeros(0, np.int16)
@@ -35,7 +36,7 @@ class _Side:
 
 
 class Monitor:
-    """The tap of a `PacedLine`.
+    """A tap for a `PacedLine`.
 
     Args:
         output: the loudspeaker; None for the default.

@@ -16,11 +16,11 @@ Pcm: TypeAlias = npt.NDArray[np.int16]
 """Mono samples, 16-bit signed."""
 
 RATE = IN_RATE
-"""Hertz of what the client sends and of recordings."""
+"""Sample rate of the client's audio and of recordings, in hertz."""
 
 MESSAGE_SAMPLES = RATE * 16 // 1000
-"""Samples in one message of the user's audio: 16 ms. Two are one window of the server's speech detector (Silero's 512
-samples), so that no window waits for the rest of a message; with messages of 20 ms it waits 8 ms in the mean."""
+"""Samples in one message of the user's audio: 16 ms. Two make a window of the server's speech detector (Silero's 512
+samples), so that no window waits for the rest of a message; with messages of 20 ms it would wait 8 ms on average."""
 
 _CHUNK = 10
 """Seconds converted at once, so that memory never holds an hour of audio as floats."""
@@ -30,7 +30,7 @@ class StreamResampler:
     """Converts a stream of int16 samples to another rate, chunk by chunk, without clicks at the joints.
 
     Args:
-        from_rate: Hertz of what is pushed.
+        from_rate: Hertz of the input.
         to_rate: Hertz of the result; if it equals `from_rate`, samples pass through.
         quality: soxr's name; LQ holds back 20 ms of speech until more arrives, HQ 40 ms.
     """
@@ -44,7 +44,7 @@ class StreamResampler:
         return self._convert(pcm, last=False)
 
     def flush(self) -> Pcm:
-        """What the filter holds back; the next push starts a new stream."""
+        """The samples held back by the filter; the next push starts a new stream."""
         return self._convert(np.zeros(0, np.int16), last=True)
 
     def _convert(self, pcm: Pcm, *, last: bool) -> Pcm:

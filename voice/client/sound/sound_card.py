@@ -1,6 +1,6 @@
 """Lists the sound devices of this machine and opens them in the call's format, through PortAudio.
 
-The callbacks of a card that cannot do the call's rate become callbacks at 16 kHz (`CardRate`).
+For a card that does not support the call's rate, callbacks are converted to 16 kHz (`CardRate`).
 """
 
 import contextlib
@@ -33,7 +33,7 @@ class SoundStream(Protocol):
 
     @property
     def latency(self) -> Any:
-        """Seconds: (input, output) of a duplex stream, one number of an output stream."""
+        """Seconds: (input, output) for a duplex stream, one number for an output stream."""
 
     def start(self) -> None:
         """Begin to call back."""
@@ -49,7 +49,7 @@ class SoundDevice:
     index: int
     name: str
     inputs: int
-    """Channels it records; 0 for a loudspeaker."""
+    """Input channels; 0 for a loudspeaker."""
     outputs: int
     is_default_input: bool
     is_default_output: bool
@@ -85,7 +85,7 @@ def list_devices() -> list[SoundDevice]:
 def open_duplex(callback: DuplexCallback, *, input: Device = None, output: Device = None) -> SoundStream:
     """Open microphone and loudspeaker as one stream, so that both run on one sample clock; 16 kHz mono int16.
 
-    A card that cannot do 16 kHz runs at its own rate, and is resampled.
+    A card that does not support 16 kHz runs at its own rate, and is resampled.
 
     Raises:
         ComponentError: PortAudio or the device is missing or cannot be opened.
@@ -112,12 +112,12 @@ def open_duplex(callback: DuplexCallback, *, input: Device = None, output: Devic
 
 
 def reopen_duplex(callback: DuplexCallback, *, input: Device = None, output: Device = None) -> SoundStream:
-    """The same after a device was unplugged: PortAudio looks for devices again. No other stream may be open.
+    """As `open_duplex`, after PortAudio has searched for devices again. No other stream may be open.
 
     Raises as `open_duplex` does.
     """
     sounddevice = _sounddevice()
-    # PortAudio lists the devices when it starts, and never again.
+    # PortAudio lists the devices only when it starts.
     sounddevice._terminate()
     sounddevice._initialize()
     return open_duplex(callback, input=input, output=output)
@@ -133,15 +133,15 @@ def open_output(callback: OutputCallback, *, output: Device = None) -> SoundStre
 
 
 def choose(devices: Sequence[SoundDevice], wanted: Device, kind: Literal["microphone", "loudspeaker"]) -> int | None:
-    """The number of the device that is meant; None for the system's default.
+    """The number of the wanted device; None for the system's default.
 
     Args:
         devices: those of this machine.
-        wanted: its number, or a part of its name; a whole name goes before a part of others, capitals do not matter.
-        kind: what it is to be used as.
+        wanted: its number, or a part of its name in any case; a full match takes precedence.
+        kind: its intended use.
 
     Raises:
-        ConfigurationError: no device, or more than one, is meant.
+        ConfigurationError: no device, or more than one, matches.
     """
     if wanted is None:
         return None
@@ -165,7 +165,7 @@ def choose(devices: Sequence[SoundDevice], wanted: Device, kind: Literal["microp
 
 _FORMAT = {"samplerate": RATE, "blocksize": CARD_BLOCK, "channels": 1, "dtype": "int16", "latency": "low"}
 _INVALID_SAMPLE_RATE = -9997
-"""PortAudio's number of the error."""
+"""PortAudio's error number."""
 _USUAL_RATES = (48000, 44100)
 
 
@@ -174,7 +174,7 @@ def _is_about_rate(error: Exception) -> bool:
 
 
 def _own_rates(sounddevice: Any, devices: tuple[int | None, int | None]) -> list[int]:
-    """The rates at which the devices are run, as far as they say so, then the usual ones."""
+    """The devices' reported rates, then the usual ones."""
     said = (sounddevice.query_devices(device, kind) for device, kind in zip(devices, ("input", "output"), strict=True))
     return list(dict.fromkeys((*(int(one["default_samplerate"]) for one in said), *_USUAL_RATES)))
 
@@ -213,7 +213,7 @@ def _sounddevice() -> Any:
             "Sound needs the PortAudio library: apt install libportaudio2, or brew install portaudio."
         ) from error
     except Exception as error:
-        # PortAudio itself did not start; the class of the error is in the module that could not be imported.
+        # PortAudio itself did not start; its error class is in the module that could not be imported.
         raise ComponentError(f"The sound system does not start ({error}); is an audio service running?") from error
     _silence_alsa()
     return sounddevice
@@ -221,14 +221,14 @@ def _sounddevice() -> Any:
 
 @functools.cache
 def _silence_alsa() -> None:
-    """Keep ALSA from writing to the terminal, in the middle of what it shows; PortAudio reports what matters."""
+    """Keep ALSA from writing over the terminal's display; PortAudio reports real errors."""
     if not sys.platform.startswith("linux"):
         return
     with contextlib.suppress(OSError, AttributeError):  # PortAudio was built without it
         ctypes.CDLL("libasound.so.2").snd_lib_error_set_handler(_NOTHING)
 
 
-# ALSA keeps the pointer, so that it must live as long as the process.
+# ALSA keeps the pointer, so it must live as long as the process.
 _NOTHING = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p)(
     lambda *_said: None
 )
@@ -236,14 +236,14 @@ _NOTHING = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p
 
 _BLOCK_SECONDS = CARD_BLOCK / RATE
 _PROBE = 0.5
-"""Seconds of silence with which it is measured how much a resampler holds back."""
+"""Seconds of silence for measuring the delay of a resampler."""
 
 
 class CardRate:
-    """Exchanges sound with a card at its own rate; what is played and what is heard stay on one clock.
+    """Exchanges sound with a card at its own rate; keeps input and output on one clock.
 
     Args:
-        callback: is called with whole blocks at 16 kHz, as a card at that rate would call it.
+        callback: called with whole blocks at 16 kHz, as by a card at that rate.
         card_rate: hertz of the card.
     """
 
@@ -254,10 +254,10 @@ class CardRate:
         self._callback = callback
         self._up, self._down = StreamResampler(card_rate, RATE), StreamResampler(RATE, card_rate)
         up, down = _held_back(card_rate, RATE), _held_back(RATE, card_rate)
-        # So much silence is played first that the card never has to wait for the resamplers, or for parts of blocks.
+        # Enough silence is played first that the card never waits for the resamplers, or for parts of blocks.
         ahead = max(up) + max(down) + 2 * _BLOCK_SECONDS
         self.latency = (min(up), ahead - min(up))
-        """Seconds by which what is heard and what is played come later than with a card at 16 kHz."""
+        """Seconds of additional delay of input and output, compared to a card at 16 kHz."""
         self._status: Any = False
         self._heard = np.zeros(0, np.int16)
         self._to_play: Pcm = np.zeros(round(ahead * card_rate), np.int16)
@@ -283,7 +283,7 @@ class CardRateStream:
 
     Args:
         stream: that of the card itself.
-        exchange: what it calls back.
+        exchange: the converter that it calls back.
     """
 
     def __init__(self, stream: SoundStream, exchange: CardRate) -> None:
@@ -305,7 +305,7 @@ class CardRateStream:
 
 
 def _held_back(from_rate: int, to_rate: int) -> list[float]:
-    """Seconds of sound that a resampler keeps until more arrives, after each of some blocks: it passes on in bursts."""
+    """Seconds of sound that a resampler holds back after each of some blocks: its output comes in bursts."""
     resampler, block = StreamResampler(from_rate, to_rate), round(_BLOCK_SECONDS * from_rate)
     held, pushed, passed = [], 0, 0
     while pushed < _PROBE * from_rate:

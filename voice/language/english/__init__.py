@@ -1,1 +1,1 @@
-"""Everything that English adds: its phrases, abbreviations, turn words and reading rules."""
+"""The English language: phrases, abbreviations, turn words and reading rules."""

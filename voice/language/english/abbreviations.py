@@ -1,4 +1,4 @@
-"""English abbreviations: what is said for them, and where their dot ends a sentence."""
+"""English abbreviations: their spoken forms, and where their dot ends a sentence."""
 
 import re
 

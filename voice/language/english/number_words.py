@@ -1,8 +1,8 @@
 """Reads spoken numbers as exact values, and writes values in digits.
 
-Values are `Fraction`: sums and conversions stay exact, and only what is said is rounded. Words are read here, because
-of the 41 cases that the tests hold the libraries get at most 21 right (number-parser 0.3.2; text2num 3.1 and
-word2number 1.1: 20): they miss decimals, years, signs, "a hundred" and misheard digits ("for").
+Values are `Fraction`: sums and conversions stay exact, and only spoken values are rounded. Words are parsed here
+because libraries get at most 21 of the tests' 41 cases right (number-parser 0.3.2; text2num 3.1 and word2number 1.1:
+20): they miss decimals, years, signs, "a hundred" and misheard digits ("for").
 """
 
 import re
@@ -36,7 +36,7 @@ CERTAIN = frozenset(_PLAIN) | frozenset(_SCALES)
 def numbers_and(words: Iterable[str]) -> str:
     """Regular expression of one or more words, each followed by one space: those of numbers, and `words`.
 
-    Every word is one alternative, so that a long text which does not match in the end takes linear time to say so.
+    Every word is one alternative, so that a long text without a match takes linear time.
     """
     return "(?:(?:" + "|".join([_DIGITS, *sorted({*_WORDS, *words}, key=len, reverse=True)]) + ") )+"
 

@@ -23,7 +23,7 @@ def ordinal(value: int) -> str:
 
 
 def digits(text: str) -> str:
-    """Each digit by itself; other characters are left out."""
+    """Digit by digit; other characters are left out."""
     return " ".join(DIGITS[int(char)] for char in text if char in "0123456789")
 
 
@@ -47,7 +47,7 @@ def number(text: str) -> str:
 
 
 def is_one(text: str) -> bool:
-    """Whether what is counted stands in the singular."""
+    """Whether the counted noun is singular."""
     return text.replace(",", "") in ("1", "1.0", "1.00")
 
 

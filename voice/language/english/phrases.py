@@ -1,4 +1,4 @@
-"""The sentences that an agent says of its own accord, in English."""
+"""The fixed phrases of an agent, in English."""
 
 from voice.language.phrases import Phrases
 

@@ -17,7 +17,7 @@ def sentence(text: str) -> str:
 
 
 def said_back(words: str) -> str:
-    """The user's words as they are said back to the user: "your car" for "my car", "you were" for "i was"."""
+    """The user's words repeated from the agent's view: "your car" for "my car", "you were" for "i was"."""
     turned: list[str] = []
     for word in words.split():
         if word == "was" and turned[-1:] == ["you"]:

@@ -25,9 +25,9 @@ _SYMBOLS = [
     (re.compile(r"(?<!\w)'|'(?!\w)"), " "),
 ]
 MOST_CHARACTERS = 1000
-"""The longest request. A client may send a text of any length, and reading it must not hold up other calls."""
+"""The most characters of a request. A client may send a longer text, which must not delay other calls."""
 _CANCEL = re.compile(r"^\s*cancell?ed (?=(?:the|my|that|all) )")
-"""Whisper hears "cancel the" so; nothing else begins like this."""
+"""Whisper's hearing of "cancel the"; nothing else begins like this."""
 _CONTRACTIONS = re.compile(r"\b(what|how|where|who|when)'?s ")
 _SPELLINGS = {
     "per cent": "percent",

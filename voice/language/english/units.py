@@ -1,4 +1,4 @@
-"""Names of units behind numbers."""
+"""Names of units after numbers."""
 
 import re
 
@@ -9,5 +9,5 @@ _HEAD = re.compile(r"\w+(?=(?: (?:per|of|squared|celsius|fahrenheit|kelvin)\b.*)
 
 
 def plural(unit: str) -> str:
-    """The unit behind any number but one: "kilometers per hour", "square feet", "degrees Celsius"."""
+    """The unit after any number except one: "kilometers per hour", "square feet", "degrees Celsius"."""
     return _HEAD.sub(lambda head: _PLURALS.get(head[0], f"{head[0]}s"), unit, count=1)

@@ -1,1 +1,1 @@
-"""Everything that German adds: its phrases, abbreviations, turn words and reading rules."""
+"""The German language: phrases, abbreviations, turn words and reading rules."""

@@ -1,4 +1,4 @@
-"""German abbreviations: what is said for them, and where their dot ends a sentence."""
+"""German abbreviations: their spoken forms, and where their dot ends a sentence."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The sentences that an agent says of its own accord, in German."""
+"""The fixed phrases of an agent, in German."""
 
 from voice.language.phrases import Phrases
 

@@ -1,4 +1,4 @@
-"""What a German voice says: numbers, times, dates, amounts, abbreviations, addresses and symbols."""
+"""The German spoken forms of numbers, times, dates, amounts, abbreviations, addresses and symbols."""
 
 import re
 
@@ -106,7 +106,7 @@ def _time(found: "re.Match[str]") -> str:
 
 
 def _day(found: "re.Match[str]") -> str:
-    """A date's ordinal ends as the word before it asks."""
+    """A date's ordinal takes its ending from the word before it."""
     month = found["month"]
     name = _MONTHS[int(month) - 1] if month.isdigit() else _SHORT_MONTHS.get(month, month)
     in_year = f" {_year(int(found['year']))}" if found["year"] else ""

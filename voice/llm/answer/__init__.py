@@ -1,1 +1,1 @@
-"""One answer: tiers asked under a policy, a deadline kept, the loser cancelled."""
+"""One answer: asks tiers under a policy, keeps a deadline, cancels the losers."""

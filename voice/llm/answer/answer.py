@@ -1,4 +1,4 @@
-"""Produces one answer: carries out the policy's decisions until the answer is spoken or given up."""
+"""Produces one answer: executes the policy's decisions until the answer is spoken or given up."""
 
 import asyncio
 import logging
@@ -38,7 +38,8 @@ class Answer:
         tiers: by name.
         context: the conversation to answer.
         speaker: takes the answer to the call.
-        forbidden: names of the tools that a tier may not call, by tier; the calls of these tiers must also fit.
+        forbidden: names of the tools that a tier may not call, by tier; other calls of these tiers are checked against
+            the schemas.
         clock: seconds.
     """
 
@@ -58,7 +59,7 @@ class Answer:
         self._tasks: list[asyncio.Task[None]] = []
         self._changed, self._committed = asyncio.Event(), asyncio.Event()
         self._opening: Phrase | None = None
-        """The words that were chosen to open the answer."""
+        """The words chosen as the answer's opening."""
         self._repair: Repair | None = None
         self._heard = ""
         self.began = False
@@ -77,13 +78,13 @@ class Answer:
 
     @property
     def silent_from(self) -> float:
-        """When something must be heard: at the deadline, or when what was handed to synthesis has been played."""
+        """When the call falls silent: at the deadline, or when all text handed to synthesis has been played."""
         deadline, dry_at = self.state.deadline, self.state.playout.ends_at
         at = self._clock() if deadline is None else deadline.at - HOLD_GUARD
         return at if dry_at is None else max(at, dry_at - HOLD_GUARD)
 
     async def progress(self, text: str) -> None:
-        """Say that a tool of this answer's is running."""
+        """Say that a tool of this answer is running."""
         await self._say("progress", text)
         await self.report()
 
@@ -103,7 +104,7 @@ class Answer:
             if state.speaking and state.speaking.calls:
                 # A tool's effects cannot be undone, so it runs only after the commit.
                 await self._committed.wait()
-                # A request may have had a conversation of its own; what comes of its tools belongs into the call's.
+                # A request may have its own conversation; the results of its tools belong in the call's.
                 calls = [replace(call, context=self._context) for call in state.speaking.calls]
                 if refused := await self._speaker.call(calls, self):
                     await self._apologise(refused)
@@ -138,7 +139,7 @@ class Answer:
         self.state.say(None if said is None else replace(phrase, at=at, text=said), at)
 
     def _open(self, request: LLMRequest) -> Phrase:
-        """Choose the opening: a tier's own words if an opening may say them."""
+        """Choose the opening: a tier's own words if they pass as one."""
         words, state = request.streamed.speakable.first_clause or "", request.state
         state.rejected = objection(words, said=self.state.turn.text or "")
         state.said = state.rejected is None
@@ -161,11 +162,11 @@ class Answer:
             context = instructed(context, FOLLOW, said=self._opening.text)
         if start.continues is not None:
             begun = requests[start.continues]
-            # Clauses that came since the last were spoken are spoken next, whatever becomes of their request.
+            # Clauses that have arrived are still spoken, even if their request fails.
             context, heard = self._going_on(begun), begun.state.clauses
         drafts = self.state.plan.drafts(start)
         state = RequestState.of(start, number=len(requests), request=self._clock(), heard=heard, reviewed=drafts)
-        # Of a candidate nobody has heard anything: another one, or another tier, takes its place.
+        # Nothing of this candidate has been heard: another one, or another tier, takes its place.
         must_fit = tier in self._forbidden or start.candidate is not None or drafts
         tokens = LLMContextSummarizationUtil.estimate_context_tokens(context)
         request = LLMRequest(
@@ -183,7 +184,7 @@ class Answer:
         self._tasks.append(self._tiers[tier].ask(request, context, self._changed.set))
 
     def _going_on(self, begun: LLMRequest) -> LLMContext:
-        """The context of a request that goes on from an answer that was begun."""
+        """The context of a request that continues an unfinished answer."""
         fault = self.state.review.fault
         if fault is None or not begun.state.overreached:
             return instructed(self._context, CONTINUE, said=(self._heard + begun.streamed.speakable.text).strip())
@@ -196,7 +197,7 @@ class Answer:
             self._tasks[number].cancel()
 
     async def _forward(self) -> None:
-        """Speak the clauses that the chosen request has ready."""
+        """Speak the chosen request's finished clauses."""
         request = self.state.speaking
         pieces = request.take() if request else []
         if request and (pieces or request.calls):
@@ -223,7 +224,7 @@ class Answer:
         await self._speaker.apologise(why)
 
     async def _wait(self, wake_at: float | None) -> None:
-        """Wait until something happens, or until the instant at which the policy must decide again."""
+        """Wait for an event, or for the policy's next decision."""
         try:
             async with asyncio.timeout(None if wake_at is None else max(0.0, wake_at - self._clock())):
                 await self._changed.wait()
@@ -232,7 +233,7 @@ class Answer:
             return
 
     def _note_tiers(self, now: float) -> None:
-        """Tell the book which tiers refuse to serve, and what their rate limits leave."""
+        """Record in the book which tiers refuse requests, and the room in their rate limits."""
         book = self.state.book
         for request in self.state.requests:
             tier = request.state.tier
@@ -245,7 +246,7 @@ class Answer:
                 log.warning("tier %s is not asked for %s: %s", tier, duration(rest.seconds), rest.why)
 
     def _log(self) -> None:
-        """Log how the answer was made, and which requests failed; why none answered was logged before."""
+        """Log how the answer was made, and failed requests; a complete failure was logged before."""
         states = [request.state for request in self.state.requests]
         for state in states:
             if state.failed and self.state.gave_up is None:

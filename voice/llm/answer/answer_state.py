@@ -1,4 +1,4 @@
-"""One answer so far and the next steps for it, in a call or on a virtual clock. Pure: instants are passed in."""
+"""The state of one answer and its next steps, in a call or on a virtual clock. Pure: instants are passed in."""
 
 from latency.budget import Deadline
 from latency.record.requests import AnswerRecord, Cap, Phrase
@@ -12,7 +12,7 @@ from voice.llm.verification import Review
 
 
 class PlayoutEstimate:
-    """Adds up how long the text that was handed to synthesis takes to be spoken, as playout cannot be observed here.
+    """Estimates the playout of the text handed to synthesis, which cannot be observed here.
 
     Args:
         lag: seconds from the hand-over to the first sound.
@@ -22,7 +22,7 @@ class PlayoutEstimate:
         self._lag = lag
         self._waiting = 0.0
         self.ends_at: float | None = None
-        """When all of it will have been played, seconds; None before any."""
+        """When all text will have been played, seconds; None before any."""
 
     def add(self, text: str, now: float | None) -> None:
         """Add text handed to synthesis at `now`; None while it is held back until the commit."""
@@ -33,7 +33,7 @@ class PlayoutEstimate:
             self._play(seconds, now)
 
     def release(self, now: float) -> None:
-        """What was held back is spoken from now on."""
+        """Text held back is spoken from now on."""
         if self._waiting:
             self._play(self._waiting, now)
             self._waiting = 0.0
@@ -43,17 +43,17 @@ class PlayoutEstimate:
 
 
 class AnswerState:
-    """The requests for an answer, the one that is spoken, and what was said meanwhile.
+    """The requests for an answer, the spoken one, and the phrases said in the meantime.
 
     Args:
         number: the position of the answer in the call.
         plan: the turn's policy.
         book: the statistics of the tiers, updated by every request.
         turn: what is known of the turn.
-        follows_tool: whether it is made of what a tool returned.
+        follows_tool: whether it uses a tool's result.
         judged: the tier that the policy demotes when it is late; judged only if it is asked first.
-        cap: the spending cap that was reached before it, for the record.
-        forgotten: how many turns the context no longer contains, for the record.
+        cap: the spending cap reached before it, for the record.
+        forgotten: how many turns have been dropped from the context, for the record.
     """
 
     def __init__(
@@ -77,27 +77,27 @@ class AnswerState:
         self.speaking: LLMRequest | None = None
         self.playout = PlayoutEstimate()
         self.said: list[Phrase | None] = []
-        """None for a phrase that was due and not spoken."""
+        """None for a phrase that was due but not spoken."""
         self.gave_up: str | None = None
         self.ended = False
 
     @property
     def committed(self) -> bool:
-        """Whether the turn that it answers is committed."""
+        """Whether its turn is committed."""
         return self.committed_at is not None
 
     @property
     def is_over(self) -> bool:
-        """Whether it was spoken whole, or given up."""
+        """Whether it was spoken in full, or given up."""
         return self.gave_up is not None or (self.speaking is not None and self.speaking.state.outcome == "complete")
 
     @property
     def escalated(self) -> bool:
-        """Whether a tier called a tool that is left to another one."""
+        """Whether a tier called a tool that is reserved for another one."""
         return any(request.state.overreached for request in self.requests)
 
     def preferred_at(self, now: float) -> float | None:
-        """When the tier that answers better usually has its first clause; None without one, or if unknown."""
+        """When the preferred tier usually has its first clause; None without one, or if unknown."""
         tier = self.plan.preferred
         usual = self.book.quantile(tier, 0.5) if tier else None
         asked = next((one.state.request for one in self.requests if one.state.tier == tier), now)
@@ -105,7 +105,7 @@ class AnswerState:
 
     @property
     def floor_p95(self) -> float:
-        """How many seconds the tier needs that a deadline must leave time for."""
+        """The seconds needed by the tier that a deadline must leave time for."""
         return self.book.tail(self.plan.floor_tier)
 
     def expect(self, deadline: Deadline) -> None:
@@ -114,7 +114,7 @@ class AnswerState:
             self.deadline = deadline
 
     def charge(self, deadline: Deadline) -> None:
-        """Note the same deadline once it is known which stage overspent."""
+        """Update the deadline once it is known which stage overspent."""
         if self.deadline is not None and self.deadline.at == deadline.at:
             self.deadline = deadline
 
@@ -148,28 +148,28 @@ class AnswerState:
         self.requests.append(request)
 
     def speak(self, number: int) -> None:
-        """From now on the words of this request are spoken."""
+        """Choose this request: its words are spoken from now on."""
         self._candidates.pick(self.requests, number)
         self.speaking = self.requests[number]
         self.speaking.state.spoken = True
 
     def hand_over(self, text: str, now: float) -> None:
-        """Words of it went to synthesis, where they wait for the commit."""
+        """Add words handed to synthesis, where they may wait for the commit."""
         self.playout.add(text, now if self.committed else None)
 
     def say(self, phrase: Phrase | None, now: float) -> None:
-        """A phrase went to synthesis, or was due and cannot be said."""
+        """Add a phrase handed to synthesis, or one that was due but cannot be said."""
         self.said.append(phrase)
         if phrase is not None:
             self.playout.add(phrase.text, now)
 
     def withdraw(self) -> None:
-        """The turn had not ended: the speculative answer is discarded."""
+        """Discard the speculative answer: the turn had not ended."""
         for request in self.requests:
             request.state.withdrawn = True
 
     def end(self, now: float) -> None:
-        """Nothing more happens in it: the book learns how fast each tier was, and which think aloud."""
+        """End the answer: record in the book how fast each tier was, and which think aloud."""
         for request in self.requests:
             request.cancel(now)
             state = request.state
@@ -183,7 +183,7 @@ class AnswerState:
         self.ended = True
 
     def _judge(self) -> None:
-        """Tell the book whether the tier that may be demoted met the deadline, if the first request went to it."""
+        """Record whether the tier that may be demoted met the deadline, if it was asked first."""
         first = self.requests[0].state if self.requests else None
         if self.committed and self.deadline is not None and first is not None and first.tier == self.judged:
             in_time = first.in_time(self.deadline)
@@ -191,7 +191,7 @@ class AnswerState:
                 self.book.standing[self.judged].observe(in_time)
 
     def why_unanswered(self) -> str:
-        """Why no request gave an answer: the failures of the tiers, as one sentence."""
+        """Why no request gave an answer: the tiers' failures in one sentence."""
         silent = "it had nothing to say in time"
         states = [request.state for request in self.requests]
         reasons = [(state.tier, state.failed or (None if state.clauses else silent)) for state in states]
@@ -201,7 +201,7 @@ class AnswerState:
         return joined or "no language model answered in time"
 
     def record(self) -> AnswerRecord:
-        """The answer as it is reported."""
+        """The answer's record."""
         deadline = self.deadline if self.committed else None
         states = [request.state for request in self.requests]
         return AnswerRecord(

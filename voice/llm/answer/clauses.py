@@ -1,15 +1,15 @@
 """Cuts a stream of text into pieces that can be spoken. Pure: text in, clauses out.
 
 The first piece of an answer ends at its first clause, so that speech starts early; later pieces are whole sentences,
-cut at a clause only when they are long. A mark ends a piece only when white space follows it, which keeps decimals
-("3.5"), times ("4:10"), thousands ("1,000"), addresses and file names whole. Text
-after that white space does not matter: a piece ends as soon as it is there. The comma or semicolon that ends the first
-piece need not wait for the white space when it follows a letter: a model sends that only with its next token.
+cut at a clause only when they are long. Punctuation ends a piece only when white space follows, which keeps decimals
+("3.5"), times ("4:10"), thousands ("1,000"), addresses and file names whole. The piece ends as soon as the white space
+arrives. A comma or semicolon after a letter ends the first piece without it, since a model sends the white space only
+with its next token.
 
-No piece ends where there is no mark, unless it would be longer than a breath (`LONGEST_FIRST`, `LONGEST`): the memory
-that synthesis takes grows with the square of a piece's length. With our voice (six sentences of either kind, said three
-times), a cut at a comma makes the pause there 235 ms instead of 110; a cut inside a phrase makes one of 135 ms where
-there is none, and lengthens the words before it as at the end of a sentence.
+A piece ends without punctuation only if it would be longer than a breath (`LONGEST_FIRST`, `LONGEST`): the memory for
+synthesis grows with the square of its length. With our voice (six sentences of either kind, said three times), a cut at
+a comma lengthens the pause there from 110 to 235 ms; a cut inside a phrase adds a pause of 135 ms, and lengthens the
+words before it as at the end of a sentence.
 """
 
 import re
@@ -21,23 +21,23 @@ SENTENCE_MARKS = ".!?…"
 CLAUSE_MARKS = ",;:"
 MARKS = SENTENCE_MARKS + CLAUSE_MARKS
 MARKS_AT_ONCE = ",;"
-"""Those that end the first piece without white space after them."""
+"""Punctuation that ends the first piece without white space after it."""
 DASHES = "—–-"
 CLOSERS = "\"'”’)]}"
 LONGEST_FIRST, LONGEST = 240, 320
-"""Characters of the first piece and of others, where no mark ends them: 15 and 20 seconds of speech."""
+"""The most characters of the first piece and of others without punctuation: 15 and 20 seconds of speech."""
 SECONDS_PER_CHARACTER = 0.06
-"""Of English speech. Rather too short: a gap is worse than an unnecessary continuation."""
+"""Rate of English speech, rather too fast: a gap is worse than an unnecessary continuation."""
 _LONGEST_ABBREVIATION = 24
-"""Characters in front of a mark that decide whether it ends anything."""
+"""Characters examined before a punctuation mark."""
 _LONGEST_CLOSING = 40
-"""Characters of what closes after a mark."""
+"""The most characters of closing marks after punctuation."""
 _ENTRY = re.compile(r"([\n,;:—–-]|^)\s*[(\[]?(\d{1,2})$")
 _BULLET = re.compile(r"^\s*[-*+•◦▪‣–—]+\s+")
-# What may stand between a mark and the white space after it: closing quotes, emphasis, citations, invisible characters.
+# Allowed between punctuation and white space: closing quotes, emphasis, citations, invisible characters.
 _CLOSED = re.compile(r"(?:\[\^?\d[\d, –-]*\]|【[^】]*】|[\"'”’»“)\]}*_\u00ad\u200b-\u200f\u2060\ufe0f\ufeff])+$")
 _INVISIBLE = dict.fromkeys((0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF))
-# Before the minus of a formula or the dash of a range.
+# Text before the minus of a formula or the dash of a range.
 _RANGE = re.compile(r"(?:\d(?:\s?[apAP][mM])?|\d[a-z]|(?<![\w'’])[b-hj-z]|[ap]\.m\.|[%°€²³)]|\b[A-Z][a-z]{1,2}\.)$")
 _CITING = re.compile(r"\[\^?\d[\d, –-]*$")
 _DATE = re.compile(
@@ -48,18 +48,18 @@ _ENTITY = re.compile(r"&#?\w{1,8}$")
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything in it to be heard: marks, dots and emoji alone are silent."""
+    """Whether the text has anything audible: punctuation and emoji alone are silent."""
     return any(char.isalnum() for char in text)
 
 
 class ClauseSplitter:
-    """Collects text as it streams in and gives back each piece as soon as its end is certain.
+    """Collects streamed text and returns each piece as soon as its end is certain.
 
     Args:
         first_words: the fewest words of a first piece that ends at a clause mark; shorter ones sound clipped.
         long_chars: a later sentence beyond this many characters is cut at its next clause mark.
-        begun: the text continues an answer of which pieces have been spoken, so none of its own is a first one.
-        language: that of the text, whose abbreviations end no sentence.
+        begun: the text continues an answer of which pieces have been spoken, so it has no first piece.
+        language: that of the text, for its abbreviations.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class ClauseSplitter:
         return pieces
 
     def flush(self) -> str | None:
-        """The stream ended: what is left, or None; the splitter is then ready for the next answer."""
+        """End the stream; returns the remaining text, or None. The splitter is then ready for the next answer."""
         rest = _spoken(self._text)
         self._start(first=True)
         return rest if has_words(rest) else None
@@ -124,7 +124,7 @@ class ClauseSplitter:
         return next((i for i in range(end - 1, start, -1) if self._text[i].isspace()), None)
 
     def _mark(self, start: int, end: int) -> int:
-        """Index of the character before `end` that may end a piece: what closes after it is passed over."""
+        """Index of the character before `end` that may end a piece, not counting closing marks."""
         if self._text[end - 1].isalnum() or self._text[end - 1] in MARKS:
             return end - 1
         first = max(start, end - _LONGEST_CLOSING)
@@ -132,13 +132,13 @@ class ClauseSplitter:
         return max(closed.start() - 1 if closed else end - 1, start)
 
     def _ends_at_once(self, start: int, mark: int) -> bool:
-        """Whether the first piece ends with the mark at `mark`, whatever follows."""
+        """Whether the first piece ends with the mark at `mark`, regardless of the next character."""
         if not self._first or mark <= start or self._text[mark] not in MARKS_AT_ONCE:
             return False
         return self._text[mark - 1].isalpha() and bool(self._ends_piece(start, mark, mark + 1))
 
     def _ends_piece(self, start: int, mark: int, end: int) -> bool | None:
-        """Whether a piece ends with the mark at `mark`, and what closes after it up to `end`; None: not certain yet."""
+        """Whether a piece ends with the mark at `mark` and closing marks up to `end`; None if not yet certain."""
         char = self._text[mark]
         if char in SENTENCE_MARKS:
             return char != "." or self._dot_ends(start, mark, end)
@@ -147,7 +147,7 @@ class ClauseSplitter:
             before = self._before(start, mark).rstrip()
             is_clause = self._text[mark - 1 : mark].isspace() and not _RANGE.search(before)
         else:
-            # What "e.g.," is followed by belongs to it, and "[3, 4]" and "&amp;" are whole.
+            # "e.g.," belongs to the next words, and "[3, 4]" and "&amp;" are whole.
             before = self._before(start, mark)
             is_clause = (
                 char in CLAUSE_MARKS and not before.endswith(("e.g.", "i.e.", "et al.")) and not _CITING.search(before)
@@ -166,14 +166,14 @@ class ClauseSplitter:
         return long
 
     def _dot_ends(self, start: int, mark: int, end: int) -> bool | None:
-        """Whether the dot at `mark` ends a sentence: it may belong to an abbreviation or to the number of an entry."""
+        """Whether the dot at `mark` ends a sentence; it may belong to an abbreviation or a list number."""
         head = self._before(start, mark)
         entry = _ENTRY.search(head)
         if entry and not entry[1] and mark - start > len(head):
             entry = None
         if entry and entry[1] and entry[1] in DASHES and _RANGE.search(head[: entry.start(1)].rstrip()):
             entry = None  # it ends a formula: "n - 1."
-        # "7. Anything else?" is an answer. The entries of a list begin lines, or count from one.
+        # "7. Anything else?" is an answer. List numbers begin lines, or count from one.
         if entry and (entry[1] == "\n" or int(entry[2]) in (self._entry, self._entry + 1)):
             self._entry = int(entry[2])
             return False
@@ -183,7 +183,7 @@ class ClauseSplitter:
         return dot_ends(head + ".", self._text[end : end + LOOKAHEAD], language=self._language)
 
     def _before(self, start: int, mark: int) -> str:
-        """The end of what stands in front of `mark`: all of a long text, for each mark, would hold up every call."""
+        """The text just before `mark`; examining all of a long text for each mark would block every call."""
         return self._text[max(start, mark - _LONGEST_ABBREVIATION) : mark]
 
 
@@ -195,5 +195,5 @@ def sentences(text: str, *, language: Language = "en") -> list[str]:
 
 
 def _spoken(piece: str) -> str:
-    """A piece without white space around it and without the bullet in front, which would be read out."""
+    """A piece stripped of white space and of a leading bullet, which would be read out."""
     return _BULLET.sub("", piece).strip()

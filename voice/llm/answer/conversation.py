@@ -1,4 +1,4 @@
-"""Reads the conversation that is answered, and adds what a tier is told beyond it.
+"""Reads the conversation to answer, and adds instructions for a tier.
 
 A tier may be told to open an answer, to follow an opening, or to continue, verify or correct another tier's answer.
 """
@@ -40,15 +40,15 @@ CORRECT = (
 
 
 def instructed(context: LLMContext, instruction: str, *, said: str | None = None, tools: bool = True) -> LLMContext:
-    """The conversation with an instruction at its end; the call's own context stays unchanged.
+    """A copy of the conversation with an instruction at its end.
 
     Args:
         context: the conversation.
         instruction: one of those above.
-        said: words before it as the assistant's own; None for none. They could not come last: many servers would
-            ignore or refuse a conversation that ends with the assistant. When they are blank, nothing was said, and
-            the conversation stays as it is.
-        tools: whether the model may call the conversation's tools; not where nothing may happen yet.
+        said: the assistant's words before it; None for none. They could not come last: many servers ignore or refuse a
+            conversation that ends with the assistant. If they are blank, nothing was said, and the conversation stays
+            as it is.
+        tools: whether the model may call the conversation's tools; False while nothing may take effect yet.
     """
     if said is not None and not said.strip():
         return context
@@ -60,10 +60,10 @@ def instructed(context: LLMContext, instruction: str, *, said: str | None = None
 
 
 def last_user_text(context: LLMContext) -> str | None:
-    """The text to answer: the user's last message, "" when another message follows it, None before the first.
+    """The text to answer: the user's last message; "" if another message follows it, None before the first.
 
     After a turn without words, pipecat adds a message that says so and runs the model; the user's older message must
-    not be answered again then.
+    not be answered again.
     """
     messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
     if not any(message.get("role") == "user" for message in messages):
@@ -72,7 +72,7 @@ def last_user_text(context: LLMContext) -> str | None:
 
 
 def last_assistant_text(context: LLMContext) -> str | None:
-    """What the assistant said last before the user's last message; None if it has said nothing."""
+    """The assistant's last words before the user's last message; None if there are none."""
     texts = [
         standard_message_text(message)
         for message in context.get_messages()

@@ -12,12 +12,12 @@ Percentile = Callable[[], float | None]
 
 
 def unmeasured() -> float | None:
-    """A percentile that is not measured; the stage's share of the budget is used."""
+    """A missing percentile: the stage's share of the budget is used."""
     return None
 
 
 class TurnDeadline(TurnFollower[None]):
-    """Follows the user's silence, and computes how much time it leaves the answer.
+    """Follows the user's silence, and computes the time left for the answer.
 
     Args:
         budget: the shares of a turn.
@@ -33,10 +33,10 @@ class TurnDeadline(TurnFollower[None]):
         self._committed: Commit | None = None
         self._held_until = math.inf
         self.ended: float | None = None
-        """When the turn ended that has not been answered yet; None when there is none."""
+        """The end of the turn still to be answered; None without one."""
 
     def turn_opened(self, now: float) -> None:
-        """The user speaks again: the turn before is answered, or goes on."""
+        """The user speaks again: the previous turn is answered, or continues."""
         self.ended = None
 
     def turn_closed(self, now: float) -> None:
@@ -44,12 +44,12 @@ class TurnDeadline(TurnFollower[None]):
         self.ended = now
 
     def interrupted(self, now: float) -> None:
-        """A turn that awaits its answer gets none, so the next context does not answer its silence."""
+        """The answer is interrupted, so the next context is not measured from the turn's silence."""
         if self.ended is not None:
             self._forget()
 
     def speech_started(self, now: float) -> None:
-        """The user speaks again: what was known of the silence is over."""
+        """The user speaks again: forget the silence."""
         self._speech_end = self._vad_stop = self._silence_needed = self._committed = None
 
     def speech_may_have_stopped(self, now: float, silence: float) -> None:
@@ -66,7 +66,7 @@ class TurnDeadline(TurnFollower[None]):
         self._speech_end = now - silence - DETECTOR_LAG
 
     def turn_ended(self, now: float, end: TurnEndFrame) -> None:
-        """Note how long the silence had to be."""
+        """Note the required length of the silence."""
         self._silence_needed = end.silence
 
     def ahead(self) -> Deadline | None:
@@ -84,9 +84,9 @@ class TurnDeadline(TurnFollower[None]):
         Args:
             at: when, seconds.
             fast_p95: the basis of the floor; see `Commit`.
-            preferred_at: when the tier that answers better usually has its first clause; see `Commit`.
-            follows_tool: whether it is made of what a tool returned. The caller has then waited since the turn ended,
-                and no ready answer is held back once that deadline is over.
+            preferred_at: when the preferred tier usually has its first clause; see `Commit`.
+            follows_tool: whether it uses a tool's result. The caller has then waited since the turn ended, and no ready
+                answer is held back once that deadline is over.
         """
         commit = self._committed = Commit(
             at=at,
@@ -105,9 +105,9 @@ class TurnDeadline(TurnFollower[None]):
         return deadline
 
     def charged(self, frame: TurnEndFrame) -> Deadline | None:
-        """The deadline of the turn that was just committed, charged by what ended it; None without a commit.
+        """The deadline of the turn just committed, adjusted for the reason for its end; None without a commit.
 
-        The end of a turn overtakes this frame, which says how long the silence had to be.
+        The end of a turn may overtake the frame that says how long the silence had to be.
         """
         if self._committed is None:
             return None
@@ -120,5 +120,5 @@ class TurnDeadline(TurnFollower[None]):
 
 
 def _silent_enough(speech_end: float | None, needed: float | None) -> float | None:
-    """When the silence had lasted as long as it had to; None when silence did not decide."""
+    """When the silence reached its required length; None if silence did not end the turn."""
     return None if speech_end is None or needed is None else speech_end + DETECTOR_LAG + needed

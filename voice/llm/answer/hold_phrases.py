@@ -1,8 +1,7 @@
-"""Filler phrases while no answer is ready, and when they are said: short, true, and never an answer.
+"""Filler phrases while no answer is ready, and their timing: short, true, and never an answer.
 
-A phrase may only say that the answer is being worked on. It may not agree, deny, promise, name a result or claim that
-something is being looked up, because none of that is known yet. Those that are said while a tool runs are timed by
-`voice.llm.tools.running`.
+A phrase may only say that the answer is being worked on. It may not agree, deny, promise, name a result or claim to
+look something up, since none of that is known yet. `voice.llm.tools.running` times the phrases during a tool.
 """
 
 import re
@@ -15,7 +14,7 @@ from voice.language.by_language import PHRASES
 from voice.llm.answer.clauses import has_words
 
 HOLD_GUARD = 0.02
-"""Seconds before the deadline at which waiting for an answer ends, since the event loop may run late."""
+"""Seconds before the deadline at which the wait for an answer ends, since the event loop may run late."""
 DELAY_AFTER = 2.45
 """Seconds from the commit to the sentence that admits a delay, so that it is said by 2.5 s."""
 PHRASE_LASTS = 1.0
@@ -25,9 +24,9 @@ LONGEST_SILENCE = 0.8
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""
 MOST_WORDS = 9
-"""Words that a phrase may have."""
+"""The most words of a phrase."""
 
-# What only an answer may say; the first word that matches is named in the error.
+# Words that only an answer may use; the error names the first match.
 _CLAIMS: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
         r"\b(yes|yeah|no|nope|sure|okay|ok|right|correct|of course|certainly|absolutely|checking|looking|searching|"
@@ -47,7 +46,7 @@ def check_phrase(phrase: str, language: Language = "en") -> str:
     """The phrase, stripped, if it claims nothing.
 
     Raises:
-        ConfigurationError: it is empty, too long, or says what only an answer may say.
+        ConfigurationError: it is empty, too long, or has words that only an answer may use.
     """
     text = phrase.strip()
     if not text:
@@ -90,11 +89,11 @@ def due_phrase(
 
 
 class HoldPhrases:
-    """The phrases of one call in rotation, so that none is heard twice in a row.
+    """The phrases of one call, rotated so that none is heard twice in a row.
 
     Args:
-        hold: phrases for a spent budget; without any, the usual ones.
-        start: the position of the first phrase, so that calls can begin with different ones.
+        hold: phrases for an exceeded budget; the usual ones if empty.
+        start: the position of the first phrase, so that calls begin with different ones.
         language: that of the call.
 
     Raises:
@@ -104,7 +103,7 @@ class HoldPhrases:
     def __init__(self, hold: Sequence[str] = (), *, start: int = 0, language: Language = "en") -> None:
         self.language = language
         self.usual = PHRASES[language]
-        """All that the agent says of its own accord."""
+        """All phrases that the agent says by itself."""
         self._phrases: dict[PhraseKind, tuple[str, ...]] = {
             "hold": tuple(check_phrase(phrase, language) for phrase in hold or self.usual.hold),
             "delay": self.usual.delay,
@@ -116,19 +115,19 @@ class HoldPhrases:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """All of them, to be synthesised before the call."""
+        """All phrases, to be synthesised before the call."""
         return tuple(phrase for phrases in self._phrases.values() for phrase in phrases)
 
     def progress(self, *, again: bool) -> str:
-        """What is said while a tool runs, first or after that."""
+        """The phrase for a running tool: the first, or a later one."""
         return self.usual.progress[again]
 
     def begin_turn(self) -> None:
-        """The user speaks: phrases of earlier turns are forgotten."""
+        """A turn begins: forget the phrases of earlier turns."""
         self._said_at = None
 
     def say(self, kind: PhraseKind, now: float, text: str | None = None) -> str | None:
-        """What is said at `now`, a phrase of its kind unless given; None if another one was said just before.
+        """The phrase to say at `now`: the given one, or one of this kind; None if another was said just before.
 
         A turn with tools has several answers, each with its own deadline.
         """

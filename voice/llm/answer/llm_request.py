@@ -1,4 +1,4 @@
-"""One request to a tier: what it has streamed, which part of that may be spoken, and what it costs."""
+"""One request to a tier: its streamed output, the part that may be spoken, and its cost."""
 
 import logging
 import uuid
@@ -22,7 +22,7 @@ from voice.redaction import redacted
 LONGEST_ANSWER = 30_000
 """Characters that a request may stream, thoughts included: half an hour of speech."""
 CHARS_PER_TOKEN = 4
-"""For English text: estimates the billed tokens when a request reports no usage."""
+"""Of English text; estimates the billed tokens of a request that reports no usage."""
 log = logging.getLogger(__name__)
 
 
@@ -31,9 +31,9 @@ class ToolRules:
     """Which tools a request may call, and how.
 
     Parameters:
-        context: the conversation that is answered, with the tools that the model may call.
-        forbidden: names of those of them that its tier may not call.
-        objection: says what is wrong with a call, or None; a wrong one is left to another tier.
+        context: the conversation to answer, with the tools that the model may call.
+        forbidden: names of the tools among them that its tier may not call.
+        objection: describes the error in a call, or None; a wrong call is left to another tier.
     """
 
     context: LLMContext | None = None
@@ -57,15 +57,15 @@ class ToolRules:
 class LLMRequest:
     """Collects what a tier streams. Instants are passed in; nothing is awaited.
 
-    This is the border for all that models send, whatever their wire: text, tool calls, thoughts and what providers say
-    of a request are cleaned here, and nowhere else. A tool call that stands in the text is a call like any other.
+    All model output is cleaned here and nowhere else, whatever its wire: text, tool calls, thoughts and provider notes.
+    A tool call written in the text counts like any other.
 
     Args:
         state: the request as it was sent; kept up to date from then on.
         rules: the tools that it may call.
         prompt_tokens: the estimate of its prompt, for a request that reports no usage.
         language: that of the answer.
-        withholds: its model was seen to think without saying so first; see `AnswerCleaner`.
+        withholds: its model has been seen to think without marking its thoughts; see `AnswerCleaner`.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class LLMRequest:
             self.state.alive = now
 
     def learn(self, note: ProviderNote) -> None:
-        """Note what the provider says about the request."""
+        """Note the provider's report about the request."""
         self.note = self.note.updated(note)
 
     def add(self, text: str, now: float) -> bool:
@@ -107,7 +107,7 @@ class LLMRequest:
         return self.streamed.feed(text, now)
 
     def add_frame(self, frame: Frame) -> None:
-        """Add a frame of the answer that is not text, such as a thought; it keeps its place in the order."""
+        """Add a frame of the answer that is not text, such as a thought, in its order."""
         if isinstance(frame, LLMThoughtTextFrame):
             frame.text = plain(frame.text)
         if self.state.running:
@@ -116,7 +116,7 @@ class LLMRequest:
     def call(self, calls: Sequence[FunctionCallFromLLM], now: float) -> None:
         """Note that the model called tools. They run only if this request is chosen.
 
-        A forbidden one does not run, whatever becomes of the request: the calls are not kept, and the request fails.
+        A forbidden call never runs: all calls are dropped, and the request fails.
         """
         if not (self.state.running and calls):
             return
@@ -131,7 +131,7 @@ class LLMRequest:
             self.calls, self.state.called = calls, now
 
     def refuse(self, reason: str, now: float) -> None:
-        """Note that the tier must not go on with what it began: nothing of it runs, and another tier takes over."""
+        """Stop the tier's request: none of its calls run, and another tier takes over."""
         if self.state.running:
             self.calls, self.state.called = (), None
             self.state.overreached = True
@@ -141,7 +141,7 @@ class LLMRequest:
             self.fail(reason, now)
 
     def release(self, now: float) -> None:
-        """Note that no verdict is awaited any more: all its words may be spoken."""
+        """Note that the verdict is no longer awaited: all words may be spoken."""
         self.state.reviewed = False
         if self.state.drafted is not None:
             self._end("complete", self.state.drafted)
@@ -167,20 +167,20 @@ class LLMRequest:
         Args:
             reason: why, in one sentence.
             now: seconds.
-            was_taken: whether the provider had taken the request before, and bills it.
+            was_taken: whether the provider had accepted the request, and bills it.
         """
         if self.state.running and not self.calls:
             self.state.failed, self._was_taken = plain(redacted(reason)), was_taken
             self._end("failed", now)
 
     def cancel(self, now: float) -> None:
-        """Note that the answer is no longer needed."""
+        """Note that the request is no longer needed."""
         self._end("cancelled", now)
 
     def take(self) -> list[Frame]:
-        """What may be spoken since the last call, in order: `AnswerTextFrame`s and the answer's other frames.
+        """The new speakable output since the last call, in order: `AnswerTextFrame`s and the answer's other frames.
 
-        Of a draft that is reviewed these are the clauses of its first sentence.
+        For a draft under review, these are the clauses of its first sentence.
         """
         state = self.state
         return self.streamed.speakable.take(first_sentence=state.reviewed and state.running and not self.calls)
@@ -191,10 +191,10 @@ class LLMRequest:
         return self.streamed.text
 
     def record(self, *, response: int, price: Price | None = None) -> RequestRecord:
-        """The request as it is reported; what its state and its provider's note say is reported under the same name.
+        """The request's record; its state and its provider's note keep their field names.
 
         Args:
-            response: the number in the call of the answer that it was made for.
+            response: the number, in the call, of the answer it was made for.
             price: that of its tier.
         """
         names = [field.name for field in fields(RequestRecord)]
@@ -213,9 +213,9 @@ class LLMRequest:
         return replace(record, usd=bill(record, price))
 
     def _call_written(self, now: float) -> None:
-        """Call the tools whose calls stood in the text.
+        """Make the tool calls written in the text.
 
-        Those of tools that were not declared are dropped, and all of them if the answer did not end by itself.
+        Calls of undeclared tools are dropped, and all calls if the answer did not end by itself.
         """
         tier, written, tools = self.state.tier, self.streamed.calls, self._rules.declared
         if mentioned := sorted({name[:64] for name in self.streamed.cleaner.mentioned}):
@@ -229,7 +229,7 @@ class LLMRequest:
             if call.name not in tools:
                 log.warning("tier %s wrote a call of the tool %s, which was not declared", tier, call.name[:64])
         calls = [
-            # As pipecat's services make them.
+            # As in pipecat's services.
             FunctionCallFromLLM(
                 context=self._rules.context,
                 tool_call_id=f"call_{uuid.uuid4().hex}",
@@ -264,7 +264,7 @@ class LLMRequest:
 
 
 def _cleaned(call: FunctionCallFromLLM) -> FunctionCallFromLLM:
-    """A call without half characters and the like in its name, id and arguments."""
+    """A call with lone surrogates and the like removed from its name, id and arguments."""
     return replace(
         call,
         function_name=plain_values(call.function_name),

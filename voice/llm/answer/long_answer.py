@@ -1,7 +1,7 @@
-"""Cuts a long answer where its first part ends, while it streams in. Pure.
+"""Divides a long answer into parts while it streams in. Pure.
 
-How long a text takes to be spoken is estimated: it is not synthesised yet. The cut is the border of sentences before
-the limit; a sentence that goes on for far too long ("1, 2, 3, …") is cut at a clause.
+The speaking time is estimated, as the text is not synthesised yet. The cut is the last end of a sentence before the
+limit; a much longer sentence ("1, 2, 3, …") is cut at a clause.
 """
 
 from dataclasses import dataclass, replace
@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from voice.llm.answer.clauses import CLOSERS, SECONDS_PER_CHARACTER, SENTENCE_MARKS
 
 DIGIT = 5
-"""Characters that a digit counts as: with the embedded voice "1, 2, 3, … 20." (70 characters) takes 10.7 s, a sentence
-of 101 letters 5.9 s."""
+"""The weight of a digit, in characters: with the embedded voice "1, 2, 3, … 20." (70 characters) takes 10.7 s, a
+sentence of 101 letters 5.9 s."""
 LEAST_REST = 0.2
-"""The share of the limit below which a rest is spoken without asking."""
+"""The share of the limit below which the rest is spoken without asking."""
 LEAST_PART = 0.5
-"""The share of the limit below which a part is too short for a question, however long the next sentence is."""
+"""The least share of the limit that a part must have before a question, even if the next sentence is long."""
 RUN_ON = 1.5
-"""How many times the limit a sentence may reach before it is cut at a clause."""
+"""The multiple of the limit at which a sentence is cut at a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Piece:
 
 
 def speaking_seconds(text: str) -> float:
-    """About how long a text takes to be spoken."""
+    """The approximate speaking time of a text."""
     return SECONDS_PER_CHARACTER * (len(text.strip()) + (DIGIT - 1) * sum(char.isdigit() for char in text))
 
 
 class Part:
-    """One answer, or the rest of one, as it comes.
+    """An answer, or the rest of one, as it streams in.
 
     Args:
         limit: seconds that are spoken before the caller is asked whether to go on.
@@ -46,28 +46,28 @@ class Part:
         self._seconds = 0.0
         self._at_border = False
         self._pending: list[Piece] = []
-        """Text of a clause that has only begun."""
+        """Text of an unfinished clause."""
         self._held = 0.0
         self._holds = self._whole = self._cut = self._released = False
         self.rest: list[Piece] = []
-        """What is not spoken."""
+        """The pieces held back."""
 
     @property
     def asks(self) -> bool:
-        """Whether the caller is asked whether to go on: enough has come that is not spoken."""
+        """Whether to ask the caller whether to go on: enough text is held back."""
         return self._held >= LEAST_REST * self._limit and self._holds
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the rest of the answer is there, to its end."""
+        """Whether the rest of the answer has arrived in full."""
         return self.asks and self._whole
 
     def take(self, piece: Piece) -> list[Piece]:
-        """The next text of the answer; returns what is to be spoken now."""
+        """Take the next text of the answer; returns the pieces to speak now."""
         return [spoken for single in _single(piece) for spoken in self._take(single)]
 
     def end(self) -> list[Piece]:
-        """The answer is over; returns what of it is still to be spoken."""
+        """End the answer; returns the pieces still to be spoken."""
         self._whole = not self._cut
         pending, self._pending = self._pending, []
         if self.asks:
@@ -76,9 +76,9 @@ class Part:
         return [*self.release(), *pending]
 
     def release(self) -> list[Piece]:
-        """Nothing is being spoken any more, or the answer is over: returns what was held back, unless it is asked for.
+        """Release the pieces held back, unless the caller is to be asked; called in a silence and at the answer's end.
 
-        A model that is slower than speech is not asked to stop.
+        So a model slower than speech is never interrupted by the question.
         """
         if self.asks:
             return []
@@ -87,7 +87,7 @@ class Part:
         return released
 
     def cut(self) -> None:
-        """The answer is interrupted; what has not come yet will not come."""
+        """The answer is interrupted; no more text will come."""
         self._cut = self._cut or not self._whole
 
     def _take(self, piece: Piece) -> list[Piece]:
@@ -118,7 +118,7 @@ class Part:
 
 
 def _single(piece: Piece) -> list[Piece]:
-    """The piece as pieces of one clause each, as far as the clauses are found in its text."""
+    """Split a piece into pieces of one clause each, as far as the clauses are found in its text."""
     single, at = list[Piece](), 0
     for clause, following in zip(piece.clauses, piece.clauses[1:], strict=False):
         found = piece.text.find(clause, at)
@@ -130,5 +130,5 @@ def _single(piece: Piece) -> list[Piece]:
     left = piece.clauses[len(single) :]
     if len(left) <= 1:
         return [*single, Piece(piece.text[at:], left)]
-    # Their places are unknown: they stay together.
+    # Their positions are unknown: they stay together.
     return [*single, replace(piece, text=piece.text[at:], clauses=(" ".join(left),))]

@@ -1,11 +1,11 @@
-"""What a provider, or our service for it, says about a request beside its answer."""
+"""The metadata of a request from its provider, or from our service for it."""
 
 from dataclasses import dataclass, replace
 
 from voice.plain_text import plain_values
 
 CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "refusal")
-"""Why an answer ends whose last tool call may not be whole, or not be wanted."""
+"""Finish reasons after which the last tool call may be incomplete or unwanted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +36,18 @@ class RemainingRequests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderNote:
-    """What is known of a request so far; None is unknown, or was not said.
+    """What is known of a request so far; None for unknown.
 
     Parameters:
-        speed: the speed that was asked for; None for the provider's usual one.
-        served: the speed at which the provider says it answers, and bills.
-        slowed: why another speed was asked for than the tier's settings name; one clause.
-        finish: why the provider says that its answer ended there, in its own word, such as "stop" or "length".
-        queued: seconds that the provider says the request waited before its prompt was read.
-        simulated: whether the provider says that its answer is simulated.
-        is_estimate: the usage that is reported for it is partly an estimate.
-        rest: the tier should be left alone from now on.
-        room: how many more requests its limits allow.
+        speed: the requested speed; None for the provider's default.
+        served: the speed that the provider reports, and bills.
+        slowed: why the requested speed differs from the tier's settings; one clause.
+        finish: the provider's word for the end of the answer, such as "stop" or "length".
+        queued: seconds in the provider's queue before the prompt was read, by its own report.
+        simulated: whether the provider reports a simulated answer.
+        is_estimate: whether the reported usage is partly an estimate.
+        rest: a pause for the tier from now on.
+        room: the number of further requests within its limits.
     """
 
     speed: str | None = None
@@ -61,6 +61,6 @@ class ProviderNote:
     room: RemainingRequests | None = None
 
     def updated(self, later: "ProviderNote") -> "ProviderNote":
-        """The same, with whatever the later note knows in its place."""
+        """The note, with its fields replaced by those set in the later one."""
         known = {name: plain_values(value) for name in self.__slots__ if (value := getattr(later, name)) is not None}
         return replace(self, **known)

@@ -44,20 +44,20 @@ from voice.llm.tools.running import ToolRounds
 class BudgetedLLMService(SpokenLLMService):
     """Answers each turn by a policy over tiers, with the first speakable clause by the turn's deadline.
 
-    To the pipeline it is an ordinary LLM service: contexts in, one response out, tools run here. It also pushes
-    `HoldPhraseFrame`s when no answer is there in time, `RequestsFrame`s with the record of each request, and, when no
-    tier answers, an apology as `LLMFailureFrame` in the answer's place.
+    To the pipeline it is an ordinary LLM service: contexts in, one response out, tools run here. It also pushes a
+    `HoldPhraseFrame` when no answer is ready in time, `RequestsFrame`s with the record of each request, and an apology
+    as `LLMFailureFrame` when no tier answers.
 
-    The budget runs from the commit: for a speculative context that is the end of the user's turn, for any other the
-    context's arrival. A tier's text counts from its first whole clause, and is passed on clause by clause.
+    The budget runs from the commit: the end of the user's turn for a speculative context, the context's arrival for any
+    other. A tier's text counts from its first whole clause, and is passed on clause by clause.
 
     Args:
         tiers: the language models; see `Tier`.
-        planner: decides which of them are asked, spoken and cancelled in each turn, and when.
+        planner: decides which tiers are asked, spoken and cancelled in each turn, and when.
         budget: the shares of a turn.
         bridging: phrases for the time until an answer is ready; the usual ones by default.
         synthesis_p95: measured seconds from a clause to its first sample, or None.
-        tool_rounds: how often a model may call tools in one turn.
+        tool_rounds: the most rounds of tool calls in one turn.
         kwargs: for pipecat's `LLMService`.
     """
 
@@ -88,7 +88,7 @@ class BudgetedLLMService(SpokenLLMService):
         """The call's conversation; None before its first turn."""
 
     def running(self, traits: Traits) -> AbstractContextManager[None]:
-        """A tool runs while this is entered."""
+        """Mark a tool as running inside this context."""
         return self._speaker.tools.running(traits)
 
     @property
@@ -102,13 +102,13 @@ class BudgetedLLMService(SpokenLLMService):
             service.append_system_instruction(instruction)
 
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own
-        """Prepare the tiers too."""
+        """Set up the tiers as well."""
         await super().setup(setup)
         for tier in self.tiers.values():
             await tier.setup(setup, self.push_frame)
 
     async def cleanup(self) -> None:
-        """Say nothing more, and cancel what still runs."""
+        """Stop speaking, and cancel everything that still runs."""
         await self._speaker.fall_silent()
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
         for tier in self.tiers.values():
@@ -130,7 +130,7 @@ class BudgetedLLMService(SpokenLLMService):
         await self._tell(frame)
 
     def can_generate_metrics(self) -> bool:
-        """Whether time to first byte and processing time are reported: yes, those of the spoken answer."""
+        """True: time to first byte and processing time of the spoken answer are reported."""
         return True
 
     async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
@@ -151,7 +151,7 @@ class BudgetedLLMService(SpokenLLMService):
                 self._context = frame.context
                 return
             case LLMContextAssistantTurnFrame() if self._context:
-                # The answer has been heard, and is in the conversation.
+                # The answer has been heard and is in the conversation.
                 for tier in self.tiers.values():
                     tier.read_ahead(self._context)
             case LLMContextFrame():
@@ -167,7 +167,7 @@ class BudgetedLLMService(SpokenLLMService):
             case VADUserStartedSpeakingFrame():
                 self._speaker.phrases.begin_turn()
             case EagerHintFrame() if ahead and (hinted := self._deadlines.ahead()):
-                # It may have been asked for while the user was still speaking.
+                # It may have been requested while the user was still speaking.
                 ahead.expect(hinted)
             case TurnEndFrame() if self._answer and (deadline := self._deadlines.charged(frame)):
                 self._answer.state.charge(deadline)
@@ -195,7 +195,7 @@ class BudgetedLLMService(SpokenLLMService):
             await tier.tell(frame)
 
     async def _update_tiers(self, frame: LLMUpdateSettingsFrame) -> None:
-        """Settings for one tier's service reach it, settings for the whole reach all."""
+        """Pass settings for one tier's service to it, and settings for this service to all tiers."""
         for service in self.unseen:
             if frame.service in (None, self, service):
                 await service.process_frame(replace(frame, service=service), FrameDirection.DOWNSTREAM)
@@ -208,7 +208,7 @@ class BudgetedLLMService(SpokenLLMService):
             state, tiers=self.tiers, context=context, speaker=self._speaker, forbidden=self.planner.forbidden
         )
         if not self._speculation_gate.is_speculating:
-            # The end of a turn may overtake the context of its speculative answer.
+            # The end of a turn may overtake its speculative context.
             self._commit(answer, time.monotonic() if ended is None else ended)
         elif deadline := self._deadlines.ahead():
             answer.expect(deadline)
@@ -228,7 +228,7 @@ class BudgetedLLMService(SpokenLLMService):
     def _is_begun(self, frame: LLMContextFrame, ahead: Answer | None) -> bool:
         """Whether a speculative answer to the same words is already held or confirmed.
 
-        The same words come twice when a cancellation overtakes the context that it cancels.
+        The same words come twice when a cancellation overtakes the context that it should cancel.
         """
         confirmed = not self._speculation_gate.is_speculating and self._deadlines.ended is None
         begun = frame.speculation and (ahead is not None or confirmed)

@@ -1,4 +1,4 @@
-"""Takes the answers of a call to the pipeline: their words, phrases in the meantime, tool calls and reports."""
+"""Delivers the answers of a call to the pipeline: words, filler phrases, tool calls and reports."""
 
 import asyncio
 import time
@@ -24,10 +24,10 @@ class Speaker:
 
     Args:
         service: pushes the frames and runs the tools.
-        phrases: for the time until an answer is ready.
+        phrases: for the wait until an answer is ready.
         is_spoken: whether the call is spoken, and not written.
-        rounds: bounds the tool calls of a turn.
-        spending: adds up what the call costs; None without a limit.
+        rounds: limits the tool calls of a turn.
+        spending: adds up the call's cost; None without a limit.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Speaker:
         await self._service.push_frame(LLMFullResponseStartFrame())
 
     async def speak(self, piece: Frame) -> None:
-        """Speak the next piece of it, usually an `AnswerTextFrame`."""
+        """Speak the answer's next piece, usually an `AnswerTextFrame`."""
         if isinstance(piece, AnswerTextFrame):
             self._spoke += piece.text
             await self._service.stop_ttfb_metrics()
@@ -59,27 +59,27 @@ class Speaker:
         await self._service.push_frame(piece)
 
     def known_opening(self) -> str:
-        """The next of the openings that are always true."""
+        """The next of the openings that fit any answer."""
         return self.phrases.phrase("opening")
 
     async def say(self, kind: PhraseKind, text: str | None = None) -> str | None:
-        """Say a phrase, one of its kind unless given; returns it, or None if nothing is to be said now."""
+        """Say `phrase`, or else one of this kind; returns it, or None if nothing is to be said now."""
         phrase = self.phrases.say(kind, time.monotonic(), text) if self._is_spoken() else None
         if phrase is not None:
-            # An opening is the beginning of the answer, and stays in the conversation as far as it is heard.
+            # An opening is the beginning of the answer; its heard part stays in the conversation.
             await self._service.push_frame(HoldPhraseFrame(text=phrase, kind=kind, append_to_context=kind == "opening"))
         return phrase
 
     async def apologise(self, reason: str) -> None:
-        """Apologise in place of the answer, or of the rest of it."""
+        """Apologise in place of the answer or of its rest."""
         usual = self.phrases.usual
         words = f" {usual.broke_off}" if self._spoke.strip() else usual.not_answering
         await self._service.push_frame(LLMFailureFrame(text=words, clauses=tuple(sentences(words)), reason=reason))
 
     async def call(self, calls: Sequence[FunctionCallFromLLM], answer: "Answer") -> str | None:
-        """Run the tools that the chosen answer calls, and say something while they take long.
+        """Run the chosen answer's tools, and say something if they take long.
 
-        Returns why they are not run: a model that keeps calling tools would be asked, and billed, without end.
+        Returns the reason if they are not run: a model that keeps calling tools would be asked, and billed, for ever.
         """
         if objection := self.rounds.objection(calls):
             return objection
@@ -95,7 +95,7 @@ class Speaker:
         await self.tools.accompany(answer.silent_from, time.monotonic, say)
 
     async def fall_silent(self) -> None:
-        """Say nothing more of the tools that run."""
+        """Say nothing more about running tools."""
         task, self._accompanying = self._accompanying, None
         if task is not None:
             await self._service.cancel_task(task)

@@ -1,4 +1,4 @@
-"""A language model service whose answers are spoken: prepared while they are held back, and in parts when long."""
+"""A language model service with spoken answers: synthesised while held back, and divided into parts if long."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,12 +31,12 @@ from voice.turns.words.short_replies import means_go_on, was_asked
 
 @dataclass(frozen=True, slots=True)
 class PartRules:
-    """When and how the caller is asked.
+    """When and how the caller is asked whether to go on.
 
     Parameters:
-        seconds: how long an answer may be without a question.
-        question: what is asked then.
-        words: those of the language that is spoken.
+        seconds: the longest answer without a question.
+        question: the question.
+        words: those of the spoken language.
     """
 
     seconds: float
@@ -77,13 +77,13 @@ class AnswerPartFrame(SystemFrame):
 class SpokenLLMService(LLMService[Any]):
     """Speaks answers early, and long ones in parts.
 
-    pipecat's speculation gate holds a speculative answer back. Its first clause still goes to synthesis, as a
-    `EarlySynthesisFrame`. Nothing is heard of it, but once the gate releases the answer, its audio is ready.
+    pipecat's speculation gate holds a speculative answer back. Its first clause still goes to synthesis, as an
+    `EarlySynthesisFrame`, so that its audio is ready when the gate releases the answer.
 
-    A long answer is spoken up to the border of a sentence; the caller is then asked whether to go on. The question ends
-    the answer, and stays in the conversation. When the caller says yes, the rest is spoken at once as the answer to
-    that; the model is not asked. Anything else drops the rest, and is answered as usual: the conversation has only what
-    was heard. So it is when the model had not finished before the caller spoke.
+    A long answer is spoken up to the end of a sentence; the caller is then asked whether to go on. The question ends
+    the answer, and stays in the conversation. After a yes, the rest is spoken at once as the next answer, without the
+    model. After anything else, or if the model had not finished when the caller spoke, the rest is dropped and the
+    caller is answered as usual; the conversation then holds only the words heard.
 
     Args:
         model: its name. pipecat's other settings of a model do not apply.
@@ -108,11 +108,11 @@ class SpokenLLMService(LLMService[Any]):
         super().__init__(settings=settings, **kwargs)
         self._rules = rules or SpeechRules()
         self._prepares = False
-        """Whether the answer's first clause is still to be prepared."""
+        """Whether the answer's first clause is still to be synthesised early."""
         self._part: Part | None = None
         self._number = 1
         self._before: tuple[Part | None] | None = None
-        """The part before the speculative answer under way, which may be discarded."""
+        """The part that preceded the present speculative answer, in case that is discarded."""
         self._spaced = False
         """Whether the text spoken so far ends with white space."""
         self._in_order = asyncio.Lock()
@@ -120,17 +120,16 @@ class SpokenLLMService(LLMService[Any]):
     def is_wanted(self, frame: LLMContextFrame) -> bool:
         """Whether to answer a context.
 
-        The frame that cancels a speculation overtakes the context that starts it when both arrive at once. pipecat then
-        finds nothing to cancel, and the end of the turn would release an answer to words that the user never said.
+        A cancellation may overtake the context that starts the speculation. pipecat then finds nothing to cancel, and
+        the end of the turn would release an answer to words that the user never said.
         """
         return not frame.speculation or self._rules.is_wanted(last_user_text(frame.context) or "")
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Follow the call; an interruption discards a speculative answer, and the turn-taking strategy is notified.
+        """Follow the call; an interruption discards a speculative answer, and the turn strategy is notified.
 
-        Such an interruption does not come from the user's voice, but for example from a text that the client sends in
-        the middle of a turn. The gate drops the held answer; if it were confirmed later, the turn would never be
-        answered.
+        Such an interruption comes not from the user's voice but, for example, from a text that the client sends during
+        a turn. The gate drops the held answer; if it were confirmed later, the turn would never be answered.
         """
         if isinstance(frame, InterruptionFrame | EagerEndOfTurnCancelFrame):
             if self._before and self._speculation_gate.is_speculating:
@@ -169,7 +168,7 @@ class SpokenLLMService(LLMService[Any]):
                 await self._push(frame)
 
     async def _push(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
-        """Push a frame; if it completes a speculative answer's first clause, have that prepared."""
+        """Push a frame; if it completes a speculative answer's first clause, have that synthesised."""
         clause = self._first_clause(frame) if direction is FrameDirection.DOWNSTREAM else None
         await super().push_frame(frame, direction)
         if clause is not None:
@@ -185,9 +184,9 @@ class SpokenLLMService(LLMService[Any]):
         return None
 
     async def goes_on(self, frame: LLMContextFrame) -> bool:
-        """Speak the rest of the last answer if that is what the caller asks for; returns whether it is.
+        """Speak the rest of the last answer if the caller asks for it; returns whether so.
 
-        A speculative context gets it as a speculative answer, which can be discarded.
+        For a speculative context, it is a speculative answer, which can be discarded.
         """
         part, rules = self._part, self._rules.parts
         if rules is None or part is None or not part.can_go_on:
@@ -208,7 +207,7 @@ class SpokenLLMService(LLMService[Any]):
         return True
 
     def drop_rest(self) -> None:
-        """Another service answers: the rest of a long answer is not asked for any more."""
+        """Drop the rest of a long answer, because another service answers."""
         self._part = None
 
     def _begin(self, rules: PartRules) -> None:

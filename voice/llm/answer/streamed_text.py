@@ -13,7 +13,7 @@ from voice.llm.streamed.written_calls import WrittenCall
 
 
 class ClauseQueue:
-    """A queue of whole clauses and of the answer's other frames, such as thoughts, which keep their place."""
+    """A queue of whole clauses and of the answer's other frames, such as thoughts, in their order."""
 
     def __init__(self) -> None:
         self._pieces: list[Frame] = []
@@ -26,17 +26,17 @@ class ClauseQueue:
         self._pieces.append(piece)
 
     def clear(self) -> None:
-        """Drop what was not taken."""
+        """Drop everything not yet taken."""
         self._pieces = []
 
     def drop_words(self) -> int:
-        """Drop the words that were not taken; returns how many clauses they completed."""
+        """Drop the words not yet taken; returns how many clauses they completed."""
         dropped = sum(len(piece.clauses) for piece in self._pieces if isinstance(piece, AnswerTextFrame))
         self._pieces = [piece for piece in self._pieces if not isinstance(piece, AnswerTextFrame)]
         return dropped
 
     def take(self, *, first_sentence: bool = False) -> list[Frame]:
-        """The pieces since the last call; only those of the answer's first sentence if asked for."""
+        """The pieces since the last call; on request, only those of the answer's first sentence."""
         until = len(self._pieces)
         if first_sentence:
             until = 0 if self._has_sentence else next((at for at, text in self._texts() if ends_sentence(text)), until)
@@ -48,12 +48,12 @@ class ClauseQueue:
 
     @property
     def text(self) -> str:
-        """The words that were not taken yet."""
+        """The words not yet taken."""
         return "".join(text for _, text in self._texts())
 
     @property
     def first_clause(self) -> str | None:
-        """The first clause that was not taken yet."""
+        """The first clause not yet taken."""
         pieces = (piece for piece in self._pieces if isinstance(piece, AnswerTextFrame))
         return next((clause for piece in pieces for clause in piece.clauses), None)
 
@@ -68,14 +68,14 @@ def ends_sentence(text: str) -> bool:
 
 
 class StreamedText:
-    """Releases text clause by clause, and notes in the request's state when its first token and clause came.
+    """Releases text clause by clause, and records the times of the first token and clause in the request's state.
 
-    An unfinished clause cannot be spoken yet, and a stream that breaks inside a clause must not leave half a sentence.
+    An unfinished clause is held back, so that a stream that breaks inside it does not leave half a sentence.
 
     Args:
         state: that of the request.
         language: that of the answer.
-        tools: names of the tools whose calls may stand in the text.
+        tools: names of the tools that the text may call.
         withholds: see `AnswerCleaner`.
     """
 
@@ -92,9 +92,9 @@ class StreamedText:
         self._splitter = self._new_splitter()
         self.cleaner = AnswerCleaner(tools=tools, withholds=withholds)
         self.calls: list[WrittenCall] = []
-        """The tool calls that stood in the text."""
+        """The tool calls found in the text."""
         self.text = ""
-        """All its words so far."""
+        """All words so far."""
         self._given = 0
         self.speakable = ClauseQueue()
 
@@ -103,14 +103,14 @@ class StreamedText:
         return self._take_in(self.cleaner.feed(text), now)
 
     def end(self, now: float) -> None:
-        """The stream ended: what is left is a clause."""
+        """End the stream: the remaining text is a clause."""
         self._take_in(self.cleaner.flush(), now)
         last = self._splitter.flush()
         if self._state.clauses or last:
             self._give(len(self.text), [last] if last else [], now)
 
     def add_clause(self, clause: str, now: float) -> None:
-        """Add a clause that is known to be whole and clean."""
+        """Add a clause that is whole and clean."""
         self.text += f"{clause} "
         self._give(len(self.text), [clause], now)
 
@@ -132,7 +132,7 @@ class StreamedText:
         return progress
 
     def _retract(self, length: int, now: float) -> None:
-        """Drop the last words, as far as they were not taken to be spoken: they were thought."""
+        """Drop the last words, which were thoughts, unless they have been taken."""
         taken = self._given - len(self.speakable.text)
         kept = self.text[taken : max(taken, len(self.text) - length)]
         self._state.clauses -= self.speakable.drop_words()
@@ -151,13 +151,13 @@ class StreamedText:
             text = f" {text}"
         self.text += text
         if finished := self._splitter.feed(text):
-            # The white space that follows the clause belongs to it, if it is there.
+            # White space after the clause belongs to it.
             until = len(self.text) - len(self._splitter.pending) + 1
             self._give(min(until, len(self.text)), finished, now)
         return progress or bool(finished)
 
     def _give(self, until: int, clauses: Sequence[str], now: float) -> None:
-        """Release the text up to a position, with the clauses that it completes."""
+        """Release the text up to a position, and the clauses that it completes."""
         self._state.clauses += len(clauses)
         if clauses and self._state.first_clause is None:
             self._state.first_clause = now

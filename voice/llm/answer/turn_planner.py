@@ -1,4 +1,4 @@
-"""Plans each answer of a call: by its policy, but within what spending, rate limits and tiers that are down allow."""
+"""Plans each answer of a call: by its policy, within the limits of spending, rate limits and unavailable tiers."""
 
 import itertools
 import time
@@ -22,18 +22,18 @@ from voice.turns.words.short_replies import is_courtesy
 
 
 class TurnPlanner:
-    """Keeps what a call's turns have in common: their policy, where they were routed to, and what they cost.
+    """Keeps the state shared by a call's turns: their policy, routing and cost.
 
     Args:
         tiers: names of the tiers.
-        policy: decides which of them is asked, spoken and cancelled, and when; see `voice.llm.policy.make_policy`.
+        policy: decides which tier is asked, spoken and cancelled, and when; see `voice.llm.policy.make_policy`.
         book: the statistics of the tiers' speed; one for all calls of a process.
         language: that of the call.
         irreversible: names of the tools whose effects cannot be undone.
-        large: the only tier that may call those; None when every tier may.
-        spending: what the call may cost; None for no limit.
-        poor: the tier whose answers are mostly wrong: it answers only when the others fail; None for none.
-        numbers: the numbers of the call's answers; shared where another service answers, too.
+        large: the only tier that may call these tools; None if every tier may.
+        spending: the call's spending limits; None for no limit.
+        poor: a tier whose answers are mostly wrong, and which answers only when the others fail; None for none.
+        numbers: the numbers of the call's answers; shared with any other service that answers.
 
     Raises:
         ConfigurationError: the policy asks a tier that does not exist, or the book lacks one.
@@ -62,13 +62,13 @@ class TurnPlanner:
         self._turn_policy = policy
         self._turn = ANY_TURN
         self._counted: TurnInfo | None = None
-        """The latest turn that was committed."""
+        """The last committed turn."""
         self._route = Route()
         self._cap: Cap | None = None
-        """The spending cap that was reached before the current turn."""
+        """The spending cap reached before the current turn."""
         self._forgotten = 0
         self.words: str | None = None
-        """Those that the latest answer answers, "" if it follows a tool."""
+        """The words that the latest answer responds to; "" if it follows a tool."""
 
     def use(self, policy: Policy) -> None:
         """Follow another policy from the next turn on.
@@ -85,12 +85,12 @@ class TurnPlanner:
         self.policy = policy
 
     def forget(self, turns: int) -> None:
-        """Note for the records that the context no longer contains so many turns of the call."""
+        """Note for the records that so many turns of the call have been dropped from the context."""
         self._forgotten += turns
 
     @property
     def overridden(self) -> str | None:
-        """Why another tier answers the next turn, whatever the policy: a spending cap; None without."""
+        """Why another tier than the policy's answers the next turn: a spending cap, or None."""
         return self.spending.overriding if self.spending else None
 
     @property
@@ -120,7 +120,7 @@ class TurnPlanner:
         if not after_tool and is_courtesy(self.words or "", TURN_WORDS[self._language]):
             plan = replace(plan, bridge=False)
         if after_tool or not spoken or self._language != "en":
-            # An opening is the beginning of a turn's answer, and is heard. What one may say is known for English only.
+            # An opening begins a turn's spoken answer. Its allowed words are known only for English.
             plan = replace(plan, opener=None)
         return AnswerState(
             number=next(self._numbers),
@@ -142,11 +142,11 @@ class TurnPlanner:
         return replace(plan, escalation=plan.escalation or self._large)
 
     def commit(self, answer: AnswerState) -> None:
-        """The turn that an answer was made for is committed; it is counted once."""
+        """Commit the turn of an answer; it is counted once."""
         if answer.turn is not self._counted:
             self._counted = answer.turn
             self._route = self._route.then(answer.plan.route)
 
     def escalate(self) -> None:
-        """The large tier took the current turn over: it answers what its tools return, too."""
+        """The large tier took over the current turn, and also answers after its tools."""
         self._turn = replace(self._turn, escalated=True)

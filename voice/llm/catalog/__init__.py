@@ -1,1 +1,1 @@
-"""The catalogue of tiers: which models can be bought at which speed, and the published figures of each."""
+"""The catalogue of tiers: the models on offer, their speeds and their published figures."""

@@ -1,4 +1,4 @@
-"""Reads the catalogue of tiers: the one that comes with the package, and the user's, which extends and overrides it."""
+"""Reads the catalogue of tiers: the built-in one, and the user's, which extends and overrides it."""
 
 import difflib
 import os
@@ -19,9 +19,9 @@ from voice.text_file import read_text
 
 SIM_PREFIX = "sim:"
 STEADY = "steady"
-"""The simulated model that stands for no tier: a server without variation, for tests."""
+"""A simulated model without a real counterpart: a server without variation, for tests."""
 INHERITED_NEVER = ("same_as", "sim", "about", "withdrawn", "closed", "fallback")
-"""What a tier does not take over from the one that it is the same as."""
+"""Keys that a tier does not inherit from the one it is the same as."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*")
 _TWICE = re.compile(r"Cannot (?:declare|overwrite).*'tiers', '([^']+)'")
 
@@ -42,7 +42,7 @@ class Catalog:
         return self.tiers.get(name) or self.tiers.get(self.short_names.get(name, ""))
 
     def at_standard_speed(self, tier: CatalogTier) -> CatalogTier:
-        """The tier that it is but for its speed: itself for one without."""
+        """The same tier at standard speed."""
         base = self.tiers.get(tier.same_as or "")
         return base if tier.speed and base and base.model == tier.model else tier
 
@@ -51,7 +51,7 @@ class Catalog:
         return (other for other in self.tiers.values() if other.speed and other.same_as == tier.name)
 
     def simulated(self, preset: Preset) -> dict[str, CatalogTier]:
-        """The tiers with known figures, which have a simulated twin: by the twin's name and by their own."""
+        """The tiers with known figures, and so a simulated twin, by the twin's name and by their own."""
         return {
             name: tier
             for tier in self.tiers.values()
@@ -61,24 +61,24 @@ class Catalog:
 
 
 def user_file() -> Path:
-    """Where a user's own catalogue lies: in $XDG_CONFIG_HOME or ~/.config."""
+    """The path of the user's own catalogue, in $XDG_CONFIG_HOME or ~/.config."""
     folder = os.environ.get("XDG_CONFIG_HOME")
     return (Path(folder) if folder else Path.home() / ".config") / "turnaround" / "catalog.toml"
 
 
 def measured_file() -> Path:
-    """Where `latency probe` keeps the figures that it has measured of the user's tiers; they stand over all others."""
+    """The path of the figures measured by `latency probe` on the user's tiers; they override all others."""
     return user_file().with_name("measured.toml")
 
 
 def load_catalog(own: Path | None = None) -> Catalog:
-    """The catalogue, with the user's file over ours, and what was measured over both.
+    """The built-in catalogue, overridden by the user's file and then by measured figures.
 
     Args:
         own: the user's file; `user_file()` unless set, where it need not exist.
 
     Raises:
-        ConfigurationError: a file cannot be read or says something that a catalogue may not say.
+        ConfigurationError: a file cannot be read, or has contents that a catalogue may not have.
     """
     if own is not None and not own.exists():
         raise ConfigurationError(f"There is no catalogue {own}; name a TOML file with [tiers.NAME] tables.")
@@ -87,7 +87,7 @@ def load_catalog(own: Path | None = None) -> Catalog:
 
 
 def read_catalog(text: str, *, source: str) -> Catalog:
-    """The built-in catalogue with the tiers of a text over it; `source` names the text in errors.
+    """The built-in catalogue, overridden by the tiers of a text; `source` names the text in errors.
 
     Raises:
         ConfigurationError: see `load_catalog`.
@@ -106,7 +106,7 @@ def _text(path: Path) -> str | None:
 
 @cache
 def _layered(own: str | None, source: str, measured: str | None, measured_source: str) -> Catalog:
-    """The built-in catalogue with a user's text over it, and what was measured over both; each named in errors."""
+    """The built-in catalogue, overridden by a user's text and then by measured figures; errors name the source."""
     tables = _tables(_built_in_text(), source="catalog.toml")
     catalog = _checked(tables, source="catalog.toml")
     if own is not None:
@@ -162,7 +162,7 @@ def _checked(
 ) -> Catalog:
     """The records of merged tables.
 
-    What was measured holds of that tier alone, and not of those that are the same as it but for their speed or effort.
+    Measured figures apply only to their own tier, not to variants with another speed or effort.
 
     Raises:
         ConfigurationError: a value is not allowed, or tiers refer to each other wrongly.
@@ -176,7 +176,7 @@ def _checked(
 
 
 def _whole(table: Mapping[str, Any], tables: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """A tier's table with what it takes over."""
+    """A tier's table with its inherited keys."""
     if "same_as" not in table:
         return dict(table)
     base = _whole(tables[table["same_as"]], tables)
@@ -193,7 +193,7 @@ def _record(name: str, table: Mapping[str, Any], source: str) -> CatalogTier:
 
 
 def _check_chains(tables: Mapping[str, dict[str, Any]], key: str, source: str) -> None:
-    """Refuse references to no tier, and those that come back to where they began."""
+    """Refuse references to unknown tiers, and circular ones."""
     for name in tables:
         chain = [name]
         while (following := tables[chain[-1]].get(key)) is not None:
@@ -208,7 +208,7 @@ def _check_chains(tables: Mapping[str, dict[str, Any]], key: str, source: str) -
 
 
 def _check_names(catalog: Catalog, source: str) -> None:
-    """Refuse names that two tiers have, and successors that are none."""
+    """Refuse duplicate names, and successors that are not tiers."""
     names = set(catalog.tiers)
     for tier in catalog.tiers.values():
         if tier.sim is not None:

@@ -1,4 +1,4 @@
-"""A tier of the catalogue: a model at a speed and an effort, with what is published about it."""
+"""A tier of the catalogue: a model at a speed and an effort, with its published figures."""
 
 from datetime import date
 from typing import Annotated, Literal
@@ -21,7 +21,7 @@ class FirstToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     p50_ms: Positive
     p95_ms: Positive
     max_ms: Positive
-    """The longest one published; the simulator draws none that is longer."""
+    """The longest one published, and the limit of the simulator."""
     source: Text
 
     def __post_init__(self) -> None:
@@ -30,14 +30,14 @@ class FirstToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How fast tokens follow the first one."""
+    """The token rate after the first token."""
 
     tokens_per_second: Positive
     source: Text
 
 
 class TokenPrice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """US dollars for a million tokens, at the model's usual speed, and what other speeds multiply them by."""
+    """US dollars per million tokens at the model's default speed, and the factors for other speeds."""
 
     input: Amount
     output: Amount
@@ -48,13 +48,13 @@ class TokenPrice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def price(self) -> Price:
-        """What requests are billed at."""
+        """The price of requests."""
         figures = {field: getattr(self, field) for field in self.__struct_fields__ if field != "source"}
         return Price(**figures)
 
 
 class Quality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How often its answers are right, as a benchmark counts it."""
+    """The share of right answers in a benchmark."""
 
     share: Annotated[float, Meta(ge=0, le=1)]
     benchmark: Text
@@ -62,17 +62,17 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Withdrawn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """That it is no longer offered, or soon will not be."""
+    """The withdrawal of a tier, past or announced."""
 
     since: Text
-    """A date such as "2026-11-30", which may lie ahead, or words such as "summer 2026"."""
+    """A date such as "2026-11-30", perhaps in the future, or words such as "summer 2026"."""
     successor: str | None = None
     """The tier to take instead."""
     note: str | None = None
-    """What becomes of requests to it."""
+    """The fate of requests to it."""
 
     def is_over(self, today: date) -> bool:
-        """Whether it is withdrawn already."""
+        """Whether it has already been withdrawn."""
         try:
             return date.fromisoformat(self.since) <= today
         except ValueError:
@@ -80,12 +80,12 @@ class Withdrawn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class CatalogTier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A model at a speed and an effort. What is not known is None."""
+    """A model at a speed and an effort. Unknown values are None."""
 
     name: str
     """Such as "claude-opus-4-6@fast"."""
     provider: Text
-    """Whose servers answer; simulated requests to one provider stall together."""
+    """The provider; simulated requests to one provider stall together."""
     model: Text
     """Its name on the server."""
     wire: Wire
@@ -93,13 +93,13 @@ class CatalogTier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     speed: str | None = None
     """The speed that requests ask for."""
     effort: str | None = None
-    """How much the model thinks, and at which its figures were measured."""
+    """The thinking effort, also of its measured figures."""
     base_url: str | None = None
     """The server's URL; the provider's own unless set."""
     key_env: str | None = None
     """The environment variable that holds the API key."""
     same_as: str | None = None
-    """The tier that it is but for its speed or effort."""
+    """The tier that differs only in speed or effort."""
     about: str | None = None
     rate: Rate | None = None
     field: FirstToken | None = None
@@ -110,7 +110,7 @@ class CatalogTier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     quality: Quality | None = None
     withdrawn: Withdrawn | None = None
     closed: str | None = None
-    """Why nobody can order it by API."""
+    """Why it is not available by API."""
     fallback: str | None = None
     """The tier that can be asked when this one refuses."""
     sim: str | None = None
@@ -122,10 +122,10 @@ class CatalogTier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return self.about or ", ".join(filter(None, (self.model, self.speed, self.effort and f"effort {self.effort}")))
 
     def first_token(self, preset: Preset) -> FirstToken | None:
-        """Its times to the first token; those of the field where the preset has none."""
+        """Its times to the first token, or those measured in the field."""
         return self.optimistic or self.field if preset == "optimistic" else self.field
 
     @property
     def own_price(self) -> Price | None:
-        """What it costs at its own speed; None when that is not known."""
+        """Its price at its own speed; None if unknown."""
         return self.price.price.at(self.speed) if self.price else None

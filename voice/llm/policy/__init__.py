@@ -1,1 +1,1 @@
-"""Decides which tier is asked, spoken and cancelled, and when. Pure: no I/O, no clock."""
+"""Decides which tiers are asked, spoken and cancelled, and when. Pure: no I/O, no clock."""

@@ -19,7 +19,7 @@ _LONE: dict[str, Callable[..., Policy]] = {"single": policies.Single, "hedged": 
 POLICIES = (*_LONE, *_PAIRS)
 """Names of the policies."""
 DRAFTED = ("single", "routed", "adaptive", "best_of")
-"""Those in which one tier alone is asked first, so that it can be asked for candidates."""
+"""Policies in which only one tier is asked first, so that it can be asked for candidates."""
 
 
 def make_policy(
@@ -37,16 +37,16 @@ def make_policy(
 
     Args:
         name: one of `POLICIES`.
-        large: the name of the tier that answers best; None when there is none.
-        fast: the name of the tier that answers soonest; None when there is none.
-        tiers: all tiers, in a role or not; an error names those that could take one.
-        bridge: whether phrases are said while no answer is there.
-        best_of: how many candidates the fast tier, or a lone one, is asked for where it answers; None for one, and
-            for `USUAL_CANDIDATES` with the policy `best_of`.
+        large: the name of the tier with the best answers; None without one.
+        fast: the name of the fastest tier; None without one.
+        tiers: all tiers, with or without a role; errors suggest tiers from this list.
+        bridge: whether phrases are said while no answer is ready.
+        best_of: the number of candidates from the fast tier, or from a lone one; None for one, or for
+            `USUAL_CANDIDATES` with the policy `best_of`.
 
     Raises:
-        ConfigurationError: no such policy, no tier for a role that it needs, the same tier for both, or candidates
-            with a policy that has no use for them.
+        ConfigurationError: no such policy, no tier for a required role, the same tier for both roles, or candidates
+            with a policy that cannot use them.
     """
     policy = _made(name, large=large, fast=fast, tiers=tiers, bridge=bridge)
     if best_of is None and name != "best_of":

@@ -1,15 +1,15 @@
-"""The plan of a turn, and the rules that carry out every plan. Pure: time is passed in.
+"""The plan of a turn, and the rules that execute every plan. Pure: time is passed in.
 
-A plan says which tiers are asked first, which tier rescues the turn, and when. The rest is the same for all policies.
-The preferred tier's text is awaited until just before the deadline; then any tier that is ready is spoken. When none
-is, a filler phrase is said. When an answer stalls, another tier continues it from what was heard.
+A plan says which tiers are asked first, and which tier rescues the turn, and when. All else is common to the policies:
+the preferred tier's text is awaited until just before the deadline, then any ready tier is spoken. If none is ready, a
+filler phrase is said. If an answer stalls, another tier continues it from the words heard.
 
-With an opener, the tier that words openings is asked first. The answer is requested as soon as its sentence is there,
-and contains that as already said; from the commit on it is spoken at once. When the sentence is late, or the answer
-is expected in time, the answer is requested without it.
+With an opener, that tier is asked for an opening first. The answer is requested once the opening is ready, with the
+opening in its context as words already spoken; after the commit, the opening is spoken at once. If the opening is late,
+or the answer is expected in time, the answer is requested without it.
 
-With a verifier, an answer of another tier is a draft: once it is whole the verifier is asked about it, and its
-sentences after the first wait for the verdict until the first has been played.
+With a verifier, another tier's answer is a draft: once it is complete, the verifier checks it, and the sentences after
+the first wait for the verdict until the first has been played.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,20 +21,20 @@ from voice.llm.policy.situation import Decision, RequestState, Situation, Start
 from voice.llm.policy.tier_statistics import Wait, foreseen
 
 ANSWER_PATIENCE = 8.0
-"""Seconds after the commit at which waiting for an answer ends."""
+"""Seconds after the commit at which the wait for an answer ends."""
 STALL_PATIENCE = 3.0
 """Seconds of silence inside an answer after which its rest is given up."""
 CONTINUATIONS = 2
 """How many requests may continue a stalled answer."""
 VERDICT_PATIENCE = 0.3
-"""Seconds of silence after the first sentence of a draft for which a verdict is still awaited."""
+"""Seconds of silence after a draft's first sentence until the wait for the verdict ends."""
 CONTINUATION_LEAD = 0.5
 """The earliest request for a continuation, in seconds before playout runs dry: a slow stream may still recover."""
 UNKNOWN_LEAD = 0.33
-"""How many seconds before an instant to ask a tier without statistics."""
+"""Seconds before an instant at which to ask a tier without statistics."""
 
 Rescued = Literal["late", "failed", "failed twice"]
-"""When the rescue comes: the first tier is late or has failed; it has failed; it was asked again and failed again."""
+"""The condition of the rescue: the first tier is late or has failed; it has failed; or it has failed twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,24 +43,24 @@ class Plan:
 
     policy: str
     reason: str
-    """Why this plan was made; one clause, for the record."""
+    """The reason for this plan, one clause, for the record."""
     first: tuple[str, ...]
-    """Tiers that are asked at once, the preferred one first."""
+    """The tiers asked at once, the preferred one first."""
     rescue: str | None = None
-    """The tier that is asked when the first are late or have failed."""
+    """The tier asked when the first ones are late or have failed."""
     rescued: Rescued = "late"
-    """What the rescue is for."""
+    """The condition of the rescue."""
     rescue_delay: float | None = None
-    """Ask it this many seconds after the first request; None: as late as it can still make the deadline."""
+    """Seconds from the first request to the rescue; None: as late as the deadline allows."""
     fast: str | None = None
-    """The tier that the deadline must leave time for; None when there is none."""
+    """The tier that the deadline must leave time for; None without one."""
     hedge: bool = False
     """Whether the rescue request uses the hedging allowance."""
     second_delay: float | None = None
-    """Ask the fast tier once more when its request has failed, or is later than this (seconds) with the deadline near;
-    paid for from the hedging allowance. None: that is used up."""
+    """Ask the fast tier once more, from the hedging allowance, if its request has failed, or takes longer than this
+    (seconds) with the deadline near. None if the allowance is used up."""
     retries: int = 1
-    """How many further requests are made when all have failed."""
+    """The number of further requests when all have failed."""
     bridge: bool = True
     """Whether filler phrases are said while no answer is ready."""
     leads: Mapping[str, float] = field(default_factory=dict)
@@ -70,29 +70,29 @@ class Plan:
     opener: str | None = None
     """The tier that words an opening when the first tier is expected to be late; None for no opening."""
     usual: float | None = None
-    """How long the first tier usually takes, seconds; None when that is not known, and it is taken to be late."""
+    """The first tier's usual response time, seconds; None if unknown, when it is assumed to be late."""
     escalation: str | None = None
-    """The tier that takes over a turn in which another one called a tool that it may not call."""
+    """The tier that takes over after another one has called a tool that it may not call."""
     verifier: str | None = None
-    """The tier that is asked whether an answer of another tier is right; None when no answer is verified."""
+    """The tier that verifies another tier's answers; None without verification."""
     route: str | None = None
-    """The tier that the turn was routed to by its difficulty; None for a policy that does not route."""
+    """The tier chosen for the turn's difficulty; None for a policy that does not route."""
 
     @property
     def floor_tier(self) -> str:
         """The tier that a deadline must leave time for: the fast one, or a lone one.
 
-        Nothing could answer sooner than a lone tier, so a turn that other stages have delayed does not make it late.
+        Nothing could answer sooner than a lone tier, so delays by other stages do not count against it.
         """
         return self.fast if self.fast is not None and self.fast in (*self.first, self.rescue) else self.first[0]
 
     @property
     def preferred(self) -> str | None:
-        """The tier that answers better than the fast one, and is asked first; None for a plan without such a pair."""
+        """The better tier, asked before the fast one; None for a plan without such a pair."""
         return self.first[0] if self.fast is not None and self.fast not in self.first[:1] else None
 
     def failing_over(self, poor: str) -> "Plan":
-        """The plan in which a tier whose answers are mostly wrong answers only when the others have failed."""
+        """The plan in which `poor`, whose answers are mostly wrong, answers only after the others have failed."""
         others = tuple(tier for tier in dict.fromkeys((*self.first, self.rescue)) if tier not in (None, poor))
         if not others or poor not in (*self.first, self.rescue):
             return self
@@ -109,7 +109,7 @@ class Plan:
         )
 
     def without(self, down: frozenset[str]) -> "Plan":
-        """The plan without tiers that cannot answer; the same plan when no tier would be left."""
+        """The plan without tiers that cannot answer; unchanged if no tier would be left."""
         asked = [*self.first, *([self.rescue] if self.rescue else [])]
         gone = [tier for tier in asked if tier in down]
         left = tuple(tier for tier in self.first if tier not in down)
@@ -125,7 +125,7 @@ class Plan:
         return replace(self, reason=reason, first=first, rescue=rescue, opener=opener, verifier=verifier)
 
     def drafts(self, start: Start) -> bool:
-        """Whether a request drafts an answer, which is verified."""
+        """Whether a request drafts an answer to be verified."""
         return self.verifier not in (None, start.tier) and not start.opens and start.continues is None
 
     def decide(self, s: Situation) -> Decision:
@@ -136,16 +136,16 @@ class Plan:
         return self._review(s, spoken) if spoken.reviewed and spoken.running else self._follow(s, spoken)
 
     def _choose(self, s: Situation) -> Decision:
-        """Decide while no request is spoken yet."""
+        """Decide while no request is being spoken."""
         hold_at = None if s.deadline is None else s.deadline.at - HOLD_GUARD
         prefer_until = None if s.deadline is None else s.deadline.hold_until - HOLD_GUARD
         answers, opening = _answers(s), _opening(s)
         followed = _followed(s)
-        # An answer that is there when the turn ends is not delayed by an opening.
+        # An answer that is ready when the turn ends is not delayed by an opening.
         in_time = s.commit is not None and any(_can_be_spoken(a) for a in answers)
         if followed is not None and not s.held and not in_time:
             if s.commit is None:
-                # What follows an opening cannot be spoken before it, and nothing is said into a turn that may go on.
+                # An answer cannot precede its opening, and nothing is said during a turn that may go on.
                 starts = self._starts(s, idle=not any(a.running or a.ready is not None for a in answers))
                 return Decision(start=starts, wake_at=_next(s.now, self._rescue_at(s)))
             return Decision(say="opening", wake_at=s.now)
@@ -162,7 +162,7 @@ class Plan:
         if ready and s.commit is not None and not (usable or running or starts):
             # Candidates that should not be spoken are still better than nothing.
             return Decision(speak=ready[0].number, cancel=_others(s, ready[0]))
-        # Once the answer is asked for, no more of the opening is of use.
+        # Once the answer is requested, the rest of the opening is useless.
         cancel = (opening.number,) if opening is not None and opening.running and (answers or starts) else ()
         opens_at = self._opening_until(s, opening)
         if s.commit is None or hold_at is None:
@@ -189,13 +189,13 @@ class Plan:
         return min(instants, default=None)
 
     def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:
-        """Requests that are due; `idle` says that no answer is being made or is ready."""
+        """Requests that are due; `idle`: no answer is being generated or ready."""
         answers, opening = _answers(s), _opening(s)
         if not s.requests and self.opener is not None and self._is_expected_late(s):
             return (Start(tier=self.opener, opens=True),)
         if not answers:
             return self._first_starts(s, opening)
-        # As long as other candidates run, no other tier needs to take over.
+        # While other candidates run, no other tier needs to take over.
         over = next((a for a in answers if a.overreached and (idle or a.candidate is None)), None)
         if over is not None and self.escalation is not None:
             taken = [a for a in answers if a.tier == self.escalation]
@@ -216,7 +216,7 @@ class Plan:
         return ()
 
     def _first_starts(self, s: Situation, opening: RequestState | None) -> tuple[Start, ...]:
-        """The first requests for an answer: at once, or once the opening's words are there or late."""
+        """The first requests for an answer: at once, or once the opening is ready or late."""
         if opening is not None and opening.ready is not None and not s.held:
             return self._first_requests(follows=opening.number)
         until = self._opening_until(s, opening)
@@ -225,7 +225,7 @@ class Plan:
         return self._first_requests()
 
     def _first_requests(self, follows: int | None = None) -> tuple[Start, ...]:
-        """One for each of the first; several to one tier are candidates."""
+        """One request for each of the first tiers; several to one tier are candidates."""
         voted = len(self.first) > 1 and len(set(self.first)) == 1
         return tuple(
             Start(tier=tier, follows=follows, candidate=number if voted else None)
@@ -233,7 +233,7 @@ class Plan:
         )
 
     def _undecided(self, answers: list[RequestState], best: RequestState) -> list[RequestState]:
-        """The candidates that still run and whose end may change the pick: none once most of them agree."""
+        """The running candidates that may still change the choice: none once most of them agree."""
         if best.candidate is None or best.support * 2 > len(self.first):
             return []
         return [a for a in answers if a.candidate is not None and a.running and a.called is None]
@@ -242,17 +242,17 @@ class Plan:
         return Start(tier=tier, hedge=hedge, follows=_followed(s))
 
     def _is_expected_late(self, s: Situation) -> bool:
-        """Whether the first tier would usually not be ready by the deadline if it were asked now."""
+        """Whether the first tier, asked now, would usually miss the deadline."""
         return self.usual is None or s.deadline is None or s.now + self.usual > s.deadline.at - HOLD_GUARD
 
     def _opening_until(self, s: Situation, opening: RequestState | None) -> float | None:
-        """When the opening's words are too late; None when they are not awaited."""
+        """When the opening is too late; None if it is not awaited."""
         if opening is None or not opening.running or opening.ready is not None or _answers(s):
             return None
         return opening.request + self._lead(opening.tier)
 
     def _is_rescued(self, s: Situation) -> bool:
-        """Whether the rescue was asked; it may be the tier that was asked first."""
+        """Whether the rescue has been asked; it may be the tier that was asked first."""
         return sum(a.tier == self.rescue for a in _answers(s)) > self.first.count(self.rescue or "")
 
     def _rescue_at(self, s: Situation) -> float | None:
@@ -264,7 +264,7 @@ class Plan:
         return None if s.deadline is None else s.deadline.at - self._lead(self.rescue)
 
     def _second_at(self, s: Situation) -> float | None:
-        """When the fast tier is asked once more: its request is unusually late, and the deadline is at risk."""
+        """When to ask the fast tier once more: its request is unusually late, and the deadline is at risk."""
         asked = [a for a in _answers(s) if a.tier == self.fast]
         if self.fast is None or self.second_delay is None or len(asked) != 1 or s.commit is None or s.deadline is None:
             return None
@@ -275,11 +275,11 @@ class Plan:
         return max(asked[0].request + self.second_delay, s.deadline.at - self._lead(self.fast))
 
     def _review(self, s: Situation, draft: RequestState) -> Decision:
-        """Decide while the first sentence of a draft is spoken and the others wait for the verdict."""
+        """Decide while a draft's first sentence is spoken and the others wait for the verdict."""
         asked = [a for a in s.requests if a.verifies == draft.number]
         until = None
         if s.dry_at is not None:
-            # What is not whole when its first sentence ends could be verified only in silence.
+            # A draft that is incomplete at the end of its first sentence could be verified only in silence.
             until = s.dry_at + (VERDICT_PATIENCE if draft.drafted is not None else -HOLD_GUARD)
         if until is not None and s.now >= until:
             return Decision(release=True, cancel=tuple(a.number for a in asked if a.running))
@@ -288,11 +288,11 @@ class Plan:
         return Decision(start=start, wake_at=_next(s.now, until))
 
     def _follow(self, s: Situation, spoken: RequestState) -> Decision:
-        """Decide while an request is spoken: its next clause must come before playout runs dry."""
+        """Decide while a request is spoken: its next clause must come before playout runs dry."""
         if spoken.outcome == "complete":
             return Decision(cancel=_others(s, spoken))
         mine = [a for a in s.requests if a.continues == spoken.number]
-        # A request that was made before the latest clause would say it again.
+        # A request made before the latest clause would repeat it.
         stale = tuple(a.number for a in mine if a.running and a.heard != spoken.clauses)
         going_on = next(
             (a for a in mine if a.heard == spoken.clauses and a.outcome not in ("failed", "cancelled")), None
@@ -320,7 +320,7 @@ class Plan:
         return self.leads.get(tier, UNKNOWN_LEAD)
 
     def _successor(self, s: Situation, spoken: RequestState) -> str:
-        """The tier that continues a stalled answer: one that has not failed at it yet, and of those the quickest."""
+        """The tier that continues a stalled answer: the fastest of those with the fewest failures at it."""
         failures = [spoken.tier, *(a.tier for a in s.requests if a.continues is not None)]
         if spoken.overreached and self.escalation is not None:
             return self.escalation
@@ -338,12 +338,12 @@ class Plan:
 
 
 def _answers(s: Situation) -> list[RequestState]:
-    """The requests that were made for an answer, and not for an opening or a verdict."""
+    """The requests for an answer, not for an opening or a verdict."""
     return [a for a in s.requests if not a.opens and a.verifies is None]
 
 
 def _can_be_spoken(request: RequestState) -> bool:
-    """Whether it has words or calls that may be spoken, and goes on or is whole."""
+    """Whether it has words or calls that may be used, and is running or complete."""
     usable = request.ready is not None and request.dismissed is None and not request.overreached
     return usable and request.outcome not in ("cancelled", "failed")
 
@@ -353,7 +353,7 @@ def _opening(s: Situation) -> RequestState | None:
 
 
 def _followed(s: Situation) -> int | None:
-    """The request whose opening the requests contain; None when they contain none."""
+    """The request whose opening the other requests contain; None without one."""
     return next((a.follows for a in s.requests if a.follows is not None), None)
 
 

@@ -1,4 +1,4 @@
-"""The policies: small frozen objects that make a turn's plan, and hold no state of their own."""
+"""The policies: small frozen objects without state, which plan each turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from voice.llm.routing.assess import assess
 from voice.llm.routing.difficulty import Assessment, Difficulty
 
 USUAL_CANDIDATES = 3
-"""Candidates unless set: the fewest that can have a majority."""
+"""Default number of candidates: the fewest that can have a majority."""
 NAMES: dict[Difficulty, str] = {
     "reply": "a short reply",
     "repeat": "repeating",
@@ -25,7 +25,7 @@ NAMES: dict[Difficulty, str] = {
     "steps": "a task of several steps",
     "tool": "an act",
 }
-"""The classes as a reason names them; the others by their names."""
+"""The wording of difficulty classes in a reason; other classes use their own names."""
 
 
 class Policy(Protocol):
@@ -33,32 +33,32 @@ class Policy(Protocol):
 
     @property
     def name(self) -> str:
-        """As in a pipeline file."""
+        """The name in a pipeline file."""
         ...
 
     @property
     def tiers(self) -> tuple[str, ...]:
-        """Every tier it may ask."""
+        """All tiers that it may ask."""
         ...
 
     @property
     def judged(self) -> str | None:
-        """The tier whose being in time decides whether it goes on being asked first; None when that is fixed."""
+        """The tier that is demoted when it is late; None if the order of the tiers is fixed."""
         ...
 
     def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
-        """The plan of a turn that begins now; the book stays as it is.
+        """Plan a turn that begins now, without changing the book.
 
         Args:
             book: how fast the tiers have been.
-            turn: what is known of it; most policies need nothing of that.
+            turn: what is known of the turn; most policies ignore it.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Single:
-    """One tier answers, however long it takes; phrases bridge. It is asked once more when it failed."""
+    """One tier answers, however long it takes, with filler phrases. After a failure, it is asked once more."""
 
     tier: str
     bridge: bool = True
@@ -67,7 +67,7 @@ class Single:
 
     @property
     def tiers(self) -> tuple[str, ...]:
-        """Its only one."""
+        """Its only tier."""
         return (self.tier,)
 
     def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
@@ -85,18 +85,18 @@ class Single:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hedged(Single):
-    """One tier, and a hedge request to it when the first request is later than nearly all earlier ones.
+    """One tier, with a hedge request if the first request is slower than nearly all earlier ones.
 
-    The delay is the tier's own quantile, so that few requests are doubled. An allowance limits them, so that an outage,
-    in which every request is late, does not double the load.
+    The delay is the tier's own quantile, so few requests are doubled. An allowance limits them, so an outage, in which
+    every request is late, does not double the load.
     """
 
     share: float = 0.95
-    """The share of requests that should not be doubled, 0 to 1."""
+    """The share of requests that need no hedge, 0 to 1."""
     name: ClassVar[str] = "hedged"
 
     def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
-        """Ask the tier; again after its quantile, if the allowance has a token."""
+        """Ask the tier, and again after its quantile if the allowance has a token."""
         alone = replace(Single.plan(self, book), reason="no second request is allowed now", retries=0)
         if not book.hedges.allows:
             return alone
@@ -121,7 +121,7 @@ class TwoTierPolicy:
 
     @property
     def judged(self) -> str | None:
-        """None: the tier that is asked first is fixed."""
+        """None: the order of the tiers is fixed."""
         return None
 
     def large_first(self, book: TierStatistics, reason: str) -> Plan:
@@ -138,27 +138,28 @@ class TwoTierPolicy:
         )
 
     def fast_first(self, book: TierStatistics, reason: str) -> Plan:
-        """Ask the fast tier, and the large one when the fast one's tail has passed."""
+        """Ask the fast tier, and the large one once the fast one's tail has passed."""
         plan = self.large_first(book, reason)
         return replace(plan, first=(self.fast,), rescue=self.large, rescue_delay=book.lead(self.fast))
 
     def large_only(self, book: TierStatistics, reason: str) -> Plan:
-        """The large tier answers however long it takes; the fast one only if that fails twice."""
+        """The large tier answers however long it takes; the fast one only if the large one fails twice."""
         plan = self.large_first(book, reason)
         return replace(plan, rescued="failed twice", escalation=self.large)
 
     def opened(self, plan: Plan, book: TierStatistics) -> Plan:
-        """The plan with an opening in the fast tier's words; a plan that says no phrases stays as it is."""
+        """The plan with an opening in the fast tier's words; a plan without phrases stays unchanged."""
         return replace(plan, opener=self.fast, usual=book.quantile(plan.first[0], 0.5)) if plan.bridge else plan
 
     def second_delay(self, book: TierStatistics) -> float | None:
-        """How late the fast tier must be to be asked once more; None when the allowance is used up."""
+        """The delay after which the fast tier is asked once more; None if the allowance is used up."""
         return book.p95(self.fast) if book.hedges.allows else None
 
     def route(self, turn: TurnInfo) -> "Choice | None":
-        """Choose the tier by the caller's words; None when these are unknown, or not English.
+        """Choose the tier by the caller's words; None if they are unknown or not English.
 
-        A careful turn goes to the large tier. Others change the tier only if it has had `SETTLED_AFTER` turns in a row.
+        A careful turn goes to the large tier. Other turns change tiers only after `SETTLED_AFTER` turns with the same
+        one.
         """
         if turn.escalated:
             return Choice(self.large, f"{self.large} took the turn over", forced=True)
@@ -175,12 +176,12 @@ class TwoTierPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The tier that a turn goes to, and why.
+    """The tier chosen for a turn, and why.
 
     Parameters:
         tier: its name.
         reason: one clause.
-        forced: the large tier must answer, whoever answered last.
+        forced: whether the large tier must answer, regardless of the previous turn.
     """
 
     tier: str
@@ -190,12 +191,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fallback(TwoTierPolicy):
-    """The large tier answers; the fast one is asked as late as it can still make the deadline.
+    """The large tier answers; the fast one is asked as late as the deadline allows.
 
-    It is asked its measured tail and a guard before the deadline; see `TierStatistics.lead`. If the fast tier is then
-    later than its 95th percentile, or fails, it is asked once more: two requests are rarely both slow. The hedging
-    allowance limits such requests, so that an outage of the fast tier does not double its load. `Race` and `Adaptive`
-    do so too.
+    The fast tier is asked its measured tail and a guard before the deadline; see `TierStatistics.lead`. If it then
+    exceeds its 95th percentile, or fails, it is asked once more: two requests are rarely both slow. The hedging
+    allowance limits such requests, so an outage of the fast tier does not double its load. `Race` and `Adaptive` do the
+    same.
     """
 
     name: ClassVar[str] = "fallback"
@@ -219,11 +220,12 @@ class Race(TwoTierPolicy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adaptive(TwoTierPolicy):
-    """The usual policy of two tiers: routes each turn by the caller's words, and rescues what is late.
+    """The default policy for two tiers: routes each turn by the caller's words, and rescues late answers.
 
-    What the listener can check at once, the fast tier answers. What needs care, the large tier answers, after an
-    opening in the fast one's words if it is expected late. For the rest it is as `Fallback`, but does not wait for a
-    large tier that is rarely in time: the fast tier then answers at once, and the large one is tried now and then.
+    The fast tier answers turns whose answer the listener can check at once. The large tier answers turns that need
+    care, after an opening by the fast one if it is expected to be late. Other turns are planned as by `Fallback`,
+    except that a large tier that is rarely in time is demoted: the fast tier then answers at once, and the large one is
+    tried now and then.
     """
 
     name: ClassVar[str] = "adaptive"
@@ -234,7 +236,7 @@ class Adaptive(TwoTierPolicy):
         return self.large
 
     def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
-        """Ask the tier that the turn needs; an open turn asks a demoted large tier only on trial."""
+        """Ask the tier that the turn needs; in other turns, ask a demoted large tier only on trial."""
         choice, standing = self.route(turn), book.standing[self.large]
         if choice is not None and choice.forced:
             return replace(self.opened(self.large_only(book, choice.reason), book), route=self.large)
@@ -252,9 +254,9 @@ class Adaptive(TwoTierPolicy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed(TwoTierPolicy):
-    """The tier that a turn needs answers it, by the caller's words; the other one only when that fails.
+    """Each turn goes to the tier that it needs, by the caller's words; the other one answers only after a failure.
 
-    What the listener can check at once goes to the fast tier, everything else to the large one. See
+    Turns whose answer the listener can check at once go to the fast tier, all others to the large one. See
     `voice.llm.routing`.
     """
 
@@ -274,18 +276,18 @@ class Routed(TwoTierPolicy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relay(TwoTierPolicy):
-    """The large tier answers every turn; the fast one words an opening where the answer is expected late."""
+    """The large tier answers every turn; the fast one words an opening if the answer is expected to be late."""
 
     name: ClassVar[str] = "relay"
 
     def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
-        """Ask the fast tier for an opening, and the large one for the answer that follows it."""
+        """Ask the fast tier for an opening, and the large one for the answer after it."""
         return self.opened(self.large_only(book, f"{self.large} after an opening"), book)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FastFirst(TwoTierPolicy):
-    """The fast tier answers every turn; the large one when that is late, fails or has nothing that could be used."""
+    """The fast tier answers every turn; the large one steps in if it is late, fails or gives nothing usable."""
 
     name: ClassVar[str] = "best_of"
 
@@ -296,34 +298,34 @@ class FastFirst(TwoTierPolicy):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftVerify(TwoTierPolicy):
-    """The fast tier drafts every answer, and the large one verifies it before its second sentence is spoken.
+    """The fast tier drafts every answer; the large one verifies the draft before its second sentence is spoken.
 
-    The first sentence of the draft is spoken as soon as it is there, as with any policy. Once the draft is whole, the
-    large tier is asked whether it is right. The other sentences wait for its verdict, but no longer than until the
-    first sentence has been played. A draft that was found wrong has failed: the large tier answers in its place, or
-    goes on from what was heard (`Plan` does both).
+    The draft's first sentence is spoken as soon as it is ready, as with any policy. Once the draft is whole, the large
+    tier is asked whether it is right. The other sentences wait for the verdict, at most until the first has been
+    played. A draft found wrong has failed: the large tier answers in its place, or continues from the words heard (see
+    `Plan`).
     """
 
     name: ClassVar[str] = "draft_verify"
 
     def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
-        """Ask the fast tier; the large one for a verdict, or for the answer when the fast one's tail has passed."""
+        """Ask the fast tier; ask the large one for a verdict, or for the answer once the fast one's tail has passed."""
         plan = self.fast_first(book, f"{self.fast} drafts, {self.large} verifies")
         return replace(plan, escalation=self.large, verifier=self.large)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestOf:
-    """Another policy, whose answers from one tier are picked from several candidates.
+    """Another policy with several candidates for the answers of one tier.
 
     The tier is asked several times. `Plan` waits until most candidates agree, until all have ended, or until just
-    before the deadline, and speaks the one that most others agree with; see `voice.llm.ensemble`. A turn that another
-    tier answers, or that two tiers race for, stays as it is.
+    before the deadline, and speaks the candidate with the most agreement; see `voice.llm.ensemble`. Turns of another
+    tier, or with a race, stay unchanged.
     """
 
     inner: Policy
     tier: str
-    """The tier whose answers are drafted several times."""
+    """The tier that is asked several times."""
     candidates: int = USUAL_CANDIDATES
 
     @property
@@ -342,7 +344,7 @@ class BestOf:
         return self.inner.judged
 
     def plan(self, book: TierStatistics, turn: TurnInfo = ANY_TURN) -> Plan:
-        """The other policy's plan, with several first requests where there is one, to the tier."""
+        """The other policy's plan, with several first requests if there is only one and it goes to the tier."""
         plan = self.inner.plan(book, turn)
         if plan.first != (self.tier,) or plan.opener is not None:
             return plan
@@ -351,11 +353,11 @@ class BestOf:
 
 
 def within_rate_limits(plan: Plan, room: Mapping[str, int]) -> Plan:
-    """The plan with no more candidates than their tier's rate limits leave room for, which its reason then says.
+    """The plan with no more candidates than their tier's rate limits allow; its reason mentions a reduction.
 
     Args:
         plan: a turn's.
-        room: how many more requests a tier's limits allow, where that is known.
+        room: the number of further requests within each tier's limits, if known.
     """
     asked, left = len(plan.first), room.get(plan.first[0])
     if asked < 2 or len(set(plan.first)) > 1 or left is None or left >= asked:

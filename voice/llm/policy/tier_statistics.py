@@ -1,6 +1,6 @@
-"""Statistics of how fast each tier has been lately. Pure: instants are passed in.
+"""Statistics of each tier's recent speed. Pure: instants are passed in.
 
-One `TierStatistics` serves all calls of a process, so that a call starts with what earlier calls measured.
+One `TierStatistics` serves all calls of a process, so that a call starts with the measurements of earlier ones.
 """
 
 from collections import deque
@@ -12,15 +12,16 @@ from operator import attrgetter
 from latency.budget import FLOOR_GUARD
 
 REQUESTS_COUNTED = 100
-"""Requests that count."""
+"""The number of recent requests that count."""
 ENOUGH_CLAUSES = 10
-"""Requests with a first clause from which on the measured percentile is used alone."""
+"""The least requests with a first clause for the measured percentile to replace the assumed one."""
 RECENT = 20
-"""Turns by which a tier is judged in time or not."""
+"""The recent turns by which a tier's punctuality is judged."""
 PROBE_EVERY = 8
 """Turns between two trials of a demoted tier."""
 TAIL_FACTOR = 1.15
-"""How much a hundred requests underestimate the tail of the next hundred. Asking early costs less than a miss."""
+"""Correction for a hundred requests underestimating the tail of the next hundred. Asking early costs less than a
+miss."""
 DOWN_FOR = 30.0
 """Seconds for which a tier is not asked after it refused to serve (a rejected key)."""
 ENOUGH_TO_FORESEE = 5
@@ -33,19 +34,19 @@ _SECONDS, _REACHED = attrgetter("seconds"), attrgetter("reached")
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """From a request to its first clause, or to its cancellation before one; seconds."""
+    """The seconds from a request to its first clause, or to its cancellation before that."""
 
     seconds: float
     reached: bool
 
 
 def quantile(waits: Sequence[Wait], share: float) -> float | None:
-    """The time by which `share` (0 to 1) of the requests have a first clause, by Kaplan and Meier's estimate.
+    """The time by which `share` (0 to 1) of the requests have a first clause, by the Kaplan-Meier estimate.
 
-    A request that was cancelled before its first clause would have taken longer by an unknown time: it counts as
-    at risk until then. When the answer lies beyond what was seen, the longest wait is given; None without waits.
+    A request cancelled before its first clause is censored: it counts as at risk until then. A quantile beyond the data
+    is given as the longest wait; None without waits.
     """
-    # At the same instant those that were reached come first; sorting keeps that order.
+    # At the same instant, completed waits come first; sorting keeps that order.
     ordered = sorted(sorted(waits, key=_REACHED, reverse=True), key=_SECONDS)
     surviving = 1.0
     for position, wait in enumerate(ordered):
@@ -80,24 +81,24 @@ class TokenBucket:
         self._per_turn, self._most = per_turn, most
         self._tokens = most
         self.withheld: Callable[[], bool] = lambda: False
-        """Whether none may be used now, whatever the tokens."""
+        """Whether use is suspended, regardless of the tokens."""
 
     @property
     def allows(self) -> bool:
-        """Whether a whole token is there, and may be used."""
+        """Whether a whole token is available and may be used."""
         return self._tokens >= 1 - 1e-9 and not self.withheld()
 
     def turn(self) -> None:
-        """A turn was committed."""
+        """Count a committed turn."""
         self._tokens = min(self._most, self._tokens + self._per_turn)
 
     def take(self) -> None:
-        """One use. Turns that were planned at the same time may leave a debt, which later ones pay."""
+        """Use a token. Turns planned at the same time may leave a debt, which later ones pay."""
         self._tokens -= 1
 
 
 class TierPreference:
-    """Whether a tier should be asked first: it is demoted when it is rarely in time, and promoted when it recovers.
+    """Whether to ask a tier first: it is demoted if it is rarely in time, and promoted when it recovers.
 
     Two bounds keep it from flapping. It is demoted when even the upper bound of its share in time lies below
     `demote_below` (six misses in a row, or three hits in twenty), and promoted when the lower bound of its trials lies
@@ -111,7 +112,7 @@ class TierPreference:
         self.demoted = False
 
     def observe(self, in_time: bool) -> None:
-        """The tier was asked first, and had a clause by the deadline or not."""
+        """Record whether the tier, asked first, had a clause by the deadline."""
         self._recent.append(in_time)
         low, high = wilson(sum(self._recent), len(self._recent))
         if not self.demoted and high < self._demote_below:
@@ -119,7 +120,7 @@ class TierPreference:
         elif self.demoted and low > self._promote_above:
             self._become(demoted=False)
         elif self.demoted and not in_time:
-            # Trials must be in time in a row.
+            # Only consecutive trials in time count.
             self._recent.clear()
 
     @property
@@ -128,7 +129,7 @@ class TierPreference:
         return self._waited + 1 >= PROBE_EVERY or (bool(self._recent) and self._recent[-1])
 
     def turn(self, *, tried: bool) -> None:
-        """A turn was committed that asked the tier first, or did not."""
+        """Count a committed turn, which asked the tier first or did not."""
         self._waited = 0 if tried else self._waited + 1
 
     def _become(self, *, demoted: bool) -> None:
@@ -141,25 +142,25 @@ class TierStatistics:
     """The statistics of each tier, and the hedging allowance.
 
     Args:
-        p95: the 95th percentile from request to first clause to assume of a tier until it is measured, seconds by
-            tier; these tiers are the ones there are.
+        p95: the assumed 95th percentile from request to first clause, until it is measured: seconds by tier, for every
+            tier.
     """
 
     def __init__(self, p95: dict[str, float]) -> None:
         self._assumed = dict(p95)
         self._waits: dict[str, deque[Wait]] = {tier: deque(maxlen=REQUESTS_COUNTED) for tier in p95}
-        # A plan asks for the same percentiles several times, between two requests.
+        # Between two requests, a plan asks for the same percentiles several times.
         self._quantiles: dict[tuple[str, float], float | None] = {}
         self._down_until: dict[str, float] = {}
         self._room: dict[str, tuple[int, float]] = {}
         self.standing: dict[str, TierPreference] = {tier: TierPreference() for tier in p95}
         self.hedges = TokenBucket()
         self.thinking: set[str] = set()
-        """The tiers whose model was last seen to think without saying so first."""
+        """The tiers whose model was last seen to think without marking its thoughts."""
 
     @property
     def tiers(self) -> tuple[str, ...]:
-        """Their names, in the order given."""
+        """The tiers' names, in the order given."""
         return tuple(self._assumed)
 
     def turn(self, first: str, *, judged: str | None) -> None:
@@ -167,25 +168,25 @@ class TierStatistics:
 
         Args:
             first: the tier that it asks first.
-            judged: the one that the policy would have asked, but for its standing; see `Policy.judged`.
+            judged: the tier that may be demoted; see `Policy.judged`.
         """
         self.hedges.turn()
         if judged is not None:
             self.standing[judged].turn(tried=first == judged)
 
     def observe(self, tier: str, seconds: float, *, reached: bool) -> None:
-        """A request had its first clause after `seconds`, or was cancelled then without one."""
+        """Record that a request had its first clause after `seconds`, or was cancelled then without one."""
         self._waits[tier].append(Wait(seconds, reached))
         self._quantiles = {key: value for key, value in self._quantiles.items() if key[0] != tier}
 
     def quantile(self, tier: str, share: float) -> float | None:
-        """See `quantile`, of the recent requests to one tier."""
+        """`quantile` over the recent requests to one tier."""
         if (tier, share) not in self._quantiles:
             self._quantiles[tier, share] = quantile(self._waits[tier], share)
         return self._quantiles[tier, share]
 
     def p95(self, tier: str) -> float:
-        """95th percentile from request to first clause, seconds; as assumed, or more, until enough is measured."""
+        """The 95th percentile from request to first clause, seconds; at first not below the assumed one."""
         waits = self._waits[tier]
         measured = self.quantile(tier, 0.95)
         if measured is None:
@@ -194,14 +195,14 @@ class TierStatistics:
         return measured if reached >= ENOUGH_CLAUSES else max(measured if reached else 0.0, self._assumed[tier])
 
     def tail(self, tier: str) -> float:
-        """Seconds in which a tier's first clause is nearly always there: the 95th percentile, or the 99th if later.
+        """Seconds by which a tier's first clause is nearly always ready: its 95th or 99th percentile, if larger.
 
-        A deadline that counted on the 95th alone would be missed by one rescue in forty of a tier with a long tail.
+        With the 95th alone, one rescue in forty by a tier with a long tail would miss the deadline.
         """
         return max(self.p95(tier), self._p99(tier))
 
     def lead(self, tier: str) -> float:
-        """How many seconds before an instant to ask a tier: its tail times `TAIL_FACTOR`, and a guard of 30 ms."""
+        """Seconds before an instant at which to ask a tier: its tail times `TAIL_FACTOR`, and a guard of 30 ms."""
         return max(self.p95(tier), self._p99(tier) * TAIL_FACTOR) + FLOOR_GUARD
 
     def _p99(self, tier: str) -> float:
@@ -216,27 +217,27 @@ class TierStatistics:
         return {tier: self.lead(tier) for tier in self._assumed}
 
     def refused(self, tier: str, now: float) -> None:
-        """The tier refuses requests: do not ask it for a while."""
+        """Stop asking a tier for a while, because it refuses requests."""
         self.rest(tier, now + DOWN_FOR)
 
     def rest(self, tier: str, until: float) -> None:
-        """Do not ask the tier before the instant `until`."""
+        """Do not ask a tier before the instant `until`."""
         self._down_until[tier] = max(until, self._down_until.get(tier, until))
 
     def leave_room(self, tier: str, requests: int, until: float) -> None:
-        """The tier's rate limits allow so many more requests before the instant `until`."""
+        """Limit a tier to so many more requests before the instant `until`, by its rate limits."""
         self._room[tier] = requests, until
 
     def room(self, now: float) -> dict[str, int]:
-        """How many more requests each tier's rate limits allow, where that is known."""
+        """The number of further requests within each tier's rate limits, if known."""
         return {tier: requests for tier, (requests, until) in self._room.items() if now < until}
 
     def down(self, now: float) -> frozenset[str]:
-        """Tiers that are not to be asked now."""
+        """Tiers that must not be asked now."""
         return frozenset(tier for tier, until in self._down_until.items() if now < until)
 
     def warning(self, *, large: str, fast: str) -> str | None:
-        """One sentence when the fast tier is slower than the large one, else None."""
+        """One sentence if the fast tier is slower than the large one, else None."""
         slow, quick = self.p95(fast), self.p95(large)
         if slow <= quick:
             return None
@@ -247,7 +248,7 @@ class TierStatistics:
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:
-    """Bounds between which a share lies with 90 % confidence (Wilson's score interval); (0, 1) without trials."""
+    """The 90 % confidence interval of a share (Wilson score interval); (0, 1) without trials."""
     if of == 0:
         return 0.0, 1.0
     share, weight = hits / of, _Z * _Z / of

@@ -1,1 +1,1 @@
-"""How difficult a turn is, by what the caller said, and so which model may answer it. Pure."""
+"""The difficulty of a turn, by the caller's words, which decides the model that may answer it. Pure."""

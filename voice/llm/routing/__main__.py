@@ -1,4 +1,4 @@
-"""Prints how the rules route what a caller says, and why: `python -m voice.llm.routing WORDS…`."""
+"""Prints how the rules route a caller's words, and why: `python -m voice.llm.routing WORDS…`."""
 
 import argparse
 from collections.abc import Sequence

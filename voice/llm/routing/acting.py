@@ -1,4 +1,4 @@
-"""Requests to do something outside the conversation, which a tool would carry out. English only."""
+"""Requests for actions outside the conversation, which a tool would carry out. English only."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,14 +10,14 @@ _LOST = (
     r"|empty(?:ing)?|reset(?:ting)?|withdraw(?:ing)?|terminat\w+|destroy\w*|discard\w*|revok\w+|block|ban"
     r"|clear(?:ing)?|drop|uninstall\w*|end|stop|quit|leave"
 )
-"""Verbs after which something is gone."""
+"""Verbs that remove something."""
 _DONE = (
     r"send(?:ing)?|text|e-?mail|message|post|publish\w*|tweet|forward|share|submit|confirm|book|reserve|order|buy"
     r"|purchase|pay|transfer|sign|accept|decline|reject|approve|apply|register|enrol+|subscribe|renew|unlock|open|lock"
     r"|arm|disarm|disable|deactivate|activate|turn off|switch off|change|replace|move|merge|upload|call|phone|dial"
     r"|tell(?! me| us)|invite|hire|fire|schedule|file|donate|install|update"
 )
-"""Verbs by which something happens outside the conversation."""
+"""Verbs with effects outside the conversation."""
 _WISH = re.compile(
     r"^(?:(?:yes|yeah|ok|okay|sure|no|and|then|now|just|also|so|please|hey|hi|hello|well|right|alright|um|uh|could|can"
     r"|would|will|you|we|go ahead and|i(?:'d| would)? (?:want|like|need)(?: you)?(?: to)?|i'm going to|let's|let us"
@@ -38,24 +38,24 @@ _HARMLESS_OBJECT = re.compile(
 
 
 def requested(text: str) -> str | None:
-    """The verb of an order to act ("send an email to Tom"); None when the text is no such order."""
+    """The verb of an order to act ("send an email to Tom"); None if the text is not one."""
     rest = text[_WISH.match(text).end() :]  # type: ignore[union-attr]  # it matches the empty text
     found = _REQUEST.match(rest)
     return found["verb"] if found else None
 
 
 def offered(asked: str) -> str | None:
-    """The verb of what an agent does next if its words are answered; None when it is harmless or nothing."""
+    """The verb of the agent's next action after an answer to its words; None if there is none, or a harmless one."""
     question, last = plain(asked), last_sentence(asked)
     if _HARMLESS_OBJECT.search(question):
         return None
-    # "What time shall I book it for?" is not the last word before the booking; "which one shall I delete?" is.
+    # "What time shall I book it for?" is not the last question before the action; "which one shall I delete?" is.
     found = _LOSS_ASKED.search(last) if _OPEN_QUESTION.match(last) else _ASKED.search(question)
     return found["verb"] if found else None
 
 
 def named(text: str, tools: Iterable[str]) -> str | None:
-    """The tool whose name the text mentions with all its words ("close_account": "close my account"); None without."""
+    """The tool whose name's words all occur in the text ("close_account": "close my account"); None without one."""
     words = set(text.split())
     return next((tool for tool in tools if (parts := set(_words(tool))) and parts <= words), None)
 

@@ -1,9 +1,9 @@
-"""Tells how difficult a turn is from its words alone, in well under a millisecond. Pure.
+"""Judges the difficulty of a turn from its words alone, in well under a millisecond. Pure.
 
-In this order: a word of health, money or law makes any turn careful; a short reply takes over what the agent's question
-was about; an utterance that matches a harmless kind as a whole is easy; an order to act, several steps or numbers make
-the rest careful; what then remains is open. A mistake in this order costs time when it takes an easy turn for a
-careful one, and correctness the other way round, so nothing is easy by a single word.
+In this order: a word about health, money or law makes any turn careful; a short reply inherits the class of the agent's
+question; an utterance that matches a harmless kind as a whole is easy; an order to act, several steps or numbers make
+the rest careful; all others are open. Taking an easy turn for a careful one costs time, and the reverse costs
+correctness, so no single word makes a turn easy.
 """
 
 import re
@@ -15,9 +15,9 @@ from voice.llm.routing.patterns import careful_words, checkable_utterances
 from voice.llm.routing.plain_words import plain
 
 LONGEST_REPLY = 6
-"""Words up to which an answer to the agent's question is only that."""
+"""The most words of a reply that merely answers the agent's question."""
 LONGEST_CHECKABLE = 16
-"""Words beyond which nothing is taken for an easy utterance."""
+"""The most words of an easy utterance."""
 _LEAD = re.compile(
     r"(?:(?:um+|uh+|er+|erm|ah|oh|well|so|and|hey|hi|hello|okay|ok|alright|right|now|just|like|please|quick one"
     r"|(?:could|can|would|will) you(?: please)?|i(?:'d| would) like you to|i want you to|do me a favou?r and) )+(?=\w)"
@@ -29,11 +29,11 @@ _OPENS_QUESTION = re.compile(r"(?:what|why|how|who|where|when|which|is|are|do|do
 
 
 def assess(text: str, *, asked: str | None = None, irreversible: Iterable[str] = ()) -> Assessment:
-    """How difficult it is to answer `text`.
+    """The difficulty of answering `text`.
 
     Args:
         text: the caller's words, in any recogniser's spelling.
-        asked: what the agent had said just before; None at the beginning of a call.
+        asked: the agent's preceding words; None at the beginning of a call.
         irreversible: names of the tools whose effects cannot be undone.
     """
     words = plain(text)
@@ -56,7 +56,7 @@ def _of_domain(words: str) -> Assessment | None:
 
 
 def _answered(words: str, asked: str, tools: Sequence[str]) -> Assessment | None:
-    """The difficulty of a short reply: that of the question; None when it asks something itself."""
+    """The difficulty of a short reply, which is that of the question; None if the reply itself asks something."""
     if "?" not in asked or _OPENS_QUESTION.match(words):
         return None
     question = plain(asked)

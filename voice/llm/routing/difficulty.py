@@ -1,4 +1,4 @@
-"""How difficult a turn is for a language model: classes by what a wrong answer would do. Values only."""
+"""The difficulty of a turn for a language model: classes by the consequences of a wrong answer. Values only."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -8,26 +8,26 @@ Difficulty = Literal[
     "open",
     "money", "health", "law", "numbers", "steps", "tool",
 ]  # fmt: skip
-"""What a turn is about: five classes whose answer the listener can check at once, the rest, and six that need care."""
+"""The classes of turns: five whose answer the listener can check at once, one for the rest, and six that need care."""
 DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
 CHECKABLE: frozenset[Difficulty] = frozenset(DIFFICULTIES[:5])
-"""A mistake is noticed at once and costs a repetition: a fast model may answer. A "reply" confirms or fills in
-something harmless; a "command" can be taken back."""
+"""Mistakes are noticed at once and cost only a repetition: a fast model may answer. A "reply" confirms or fills in
+something harmless; a "command" can be undone."""
 CAREFUL: frozenset[Difficulty] = frozenset(DIFFICULTIES[6:])
-"""A mistake may cost money, health or a right, is not noticed (numbers, steps), or cannot be undone (a tool)."""
+"""Mistakes may cost money, health or a right, go unnoticed (numbers, steps), or cannot be undone (a tool)."""
 Side = Literal["fast", "open", "large"]
-"""Where a turn goes: to the fast tier; to the large one if it is in time; to the large one whatever happens."""
+"""The routes: to the fast tier; to the large one if it is in time; to the large one in any case."""
 SIDES: tuple[Side, ...] = get_args(Side)
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """How difficult a turn is, and what shows it.
+    """The difficulty of a turn, and the evidence for it.
 
     Parameters:
         difficulty: its class.
-        evidence: the words that decided; "" when it is open because nothing did.
-        asked: the agent's own question decided, and not the caller's reply to it.
+        evidence: the words that decided; "" if nothing did and the turn is open.
+        asked: whether the agent's question decided, not the caller's reply.
     """
 
     difficulty: Difficulty
@@ -46,5 +46,5 @@ class Assessment:
 
 
 def side_of(difficulty: Difficulty) -> Side:
-    """Where a class goes."""
+    """The route of a class."""
     return "fast" if difficulty in CHECKABLE else "large" if difficulty in CAREFUL else "open"

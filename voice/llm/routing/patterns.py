@@ -1,7 +1,7 @@
-"""The patterns that tell how difficult a turn is, from `checkable.toml` and `careful.toml`. English only.
+"""The patterns for the difficulty of a turn, from `checkable.toml` and `careful.toml`. English only.
 
-The answer to a whole utterance that is checkable can be checked by the listener at once; nothing is easy by a part of
-it. Careful words show that an error would matter; what they miss is open, never easy.
+The listener can check the answer to a checkable utterance at once; only a whole utterance can match. Careful words show
+that an error would matter; turns that they miss are open, never easy.
 """
 
 import re
@@ -28,9 +28,9 @@ class CarefulWords:
     """The patterns of `careful.toml`, compiled.
 
     Parameters:
-        domains: subjects in which every word counts; what may hurt somebody comes first.
-        tasks: tasks in which a mistake is not noticed; for words that are no small command.
-        harmless: sayings whose words would sound serious.
+        domains: subjects in which every word counts, those that may hurt somebody first.
+        tasks: tasks in which a mistake goes unnoticed; not applied to small commands.
+        harmless: harmless sayings with serious words.
     """
 
     domains: tuple[Pattern, ...]
@@ -53,7 +53,7 @@ def careful_words() -> CarefulWords:
 
 @cache
 def checkable_utterances() -> tuple[Pattern, ...]:
-    """The patterns of each kind of whole utterance, in the order in which they are tried."""
+    """The patterns for each kind of whole utterance, in the order of trial."""
     kinds = _table("checkable.toml").items()
     return tuple((cast(Difficulty, kind), re.compile("|".join(f"(?:{one})" for one in ones))) for kind, ones in kinds)
 

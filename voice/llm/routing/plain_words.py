@@ -1,9 +1,9 @@
-"""Spells what was said alike for every recogniser. Pure."""
+"""Normalises the spelling of different recognisers. Pure."""
 
 import re
 
 LONGEST_READ = 600
-"""Characters that are read: the end of a text, where the request usually is."""
+"""Characters read from the end of a text, where the request usually is."""
 _INSIDE_NUMBER = re.compile(r"(?<=\d)[.,:](?=\d)")
 _MARKS = re.compile(r"[^\w'·$£€¥%+*/-]+")
 _END = re.compile(r"[.!?]+(?:\s+|$)")

@@ -1,1 +1,1 @@
-"""What calls may cost: the caps, the sums that are held against them, and the tier that answers once one is reached."""
+"""Limits on the cost of calls: the caps, the sums, and the tier that answers once a cap is reached."""

@@ -1,4 +1,4 @@
-"""What all calls of a process spend on a day, kept in a file that outlives it and that processes share."""
+"""The daily spending of all calls, kept in a file shared by processes."""
 
 import asyncio
 import fcntl
@@ -18,12 +18,12 @@ log = logging.getLogger(__name__)
 
 
 def utc_day() -> date:
-    """Today, as providers bill it."""
+    """Today in UTC, by which providers bill."""
     return datetime.now(UTC).date()
 
 
 class DaySpending:
-    """Adds up what a day's calls cost; the file is written in a thread, beside the calls.
+    """Adds up the cost of a day's calls; writes the file in a separate thread.
 
     Args:
         path: the file; see `add_to_day`.
@@ -38,14 +38,14 @@ class DaySpending:
 
     @property
     def usd(self) -> float:
-        """What was spent today, by all processes."""
+        """Today's spending of all processes."""
         return self._ledger.usd(self._today())
 
     async def start(self) -> None:
-        """Read what was spent before.
+        """Read earlier spending.
 
         Raises:
-            ComponentError: the file can be neither read nor written, so that no cap would hold.
+            ComponentError: the file can be neither read nor written, so no cap would hold.
         """
         try:
             await self._keep(self._today())
@@ -56,13 +56,13 @@ class DaySpending:
             ) from error
 
     def add(self, usd: float) -> None:
-        """A call has spent more; it is written to the file soon."""
+        """Add spending of a call; it is written to the file soon."""
         self._ledger.add(usd, self._today())
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep_all())
 
     async def close(self) -> None:
-        """Write what is not written yet."""
+        """Write pending amounts."""
         if self._keeping is not None:
             await self._keeping
         await self._keep_all()
@@ -86,10 +86,10 @@ class DaySpending:
 
 
 def add_to_day(path: Path, day: date, usd: float) -> float:
-    """Add an amount to a day's sum and return the sum; may wait for another process, so not for the event loop.
+    """Add an amount to a day's sum, and return the sum; may block on another process, so keep it off the event loop.
 
     The file is replaced as a whole, so that a reader never sees half of one. A damaged file is reported, and the day
-    begins at nothing.
+    begins at zero.
 
     Raises:
         OSError: the file cannot be read or written.
@@ -112,7 +112,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _read(path: Path, day: date) -> float:
-    """The sum of the day; 0 when the file is about another day, or is not there."""
+    """The sum of the day; 0 if the file is missing or about another day."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         usd = float(content["usd"])

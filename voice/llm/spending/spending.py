@@ -1,4 +1,4 @@
-"""Follows what a call costs; once a cap is reached, the cheapest tier answers from the next turn on."""
+"""Follows a call's cost; once a cap is reached, the cheapest tier answers from the next turn on."""
 
 import logging
 from dataclasses import replace
@@ -12,7 +12,7 @@ from voice.llm.spending.day_spending import DaySpending
 from voice.llm.spending.ledger import CallLedger, Caps
 
 CAPPED = "capped"
-"""What the record names the policy of a turn for which a cap was reached."""
+"""The policy's name in the record of a turn after a cap."""
 log = logging.getLogger(__name__)
 
 
@@ -20,10 +20,10 @@ class Spending:
     """The spending of one call.
 
     Args:
-        caps: what may be spent.
+        caps: the spending limits.
         cheapest: the tier that answers when a cap is reached.
-        is_cheaper: whether the policy would otherwise also ask dearer ones.
-        day: what the day's calls spend; None without a cap on it.
+        is_cheaper: whether the policy would otherwise also ask more expensive tiers.
+        day: the day's spending; None without a cap on it.
     """
 
     def __init__(self, caps: Caps, *, cheapest: str, is_cheaper: bool, day: DaySpending | None) -> None:
@@ -32,7 +32,7 @@ class Spending:
         self._said: set[str] = set()
 
     def note(self, frame: RequestsFrame) -> None:
-        """What the requests for an answer have cost so far."""
+        """Note the cost so far of the requests for an answer."""
         if frame.answer.response is None:
             return
         new = self._call.note(frame.answer.response, sum(attempt.usd or 0.0 for attempt in frame.attempts))
@@ -43,7 +43,7 @@ class Spending:
                 self._say_once(f"the cost of a request to {attempt.tier} is not known, so no cap counts it")
 
     def reached(self) -> Cap | None:
-        """The cap that was reached before the turn that begins now; said once in the log."""
+        """The cap reached before the turn that begins now; logged once."""
         cap = self._reached
         if cap is not None:
             self._say_once(f"{self._why(cap)}: from this turn on {self._cheapest} alone answers{self._remark}")
@@ -51,7 +51,7 @@ class Spending:
 
     @property
     def overriding(self) -> str | None:
-        """Which tier answers because of a cap, and of which one; None while none is reached."""
+        """One clause on the tier that answers because of a cap; None while none is reached."""
         cap = self._reached
         return None if cap is None else f"{self._why(cap)}, so {self._cheapest} alone answers{self._remark}"
 
@@ -60,7 +60,7 @@ class Spending:
         return self._caps.reached(call=self._call.usd, day=self._day.usd if self._day else 0.0)
 
     def plan(self, cap: Cap, book: TierStatistics, *, bridge: bool) -> Plan:
-        """The plan of a turn for which a cap was reached."""
+        """The plan of a turn after a cap was reached."""
         alone = Single(tier=self._cheapest, bridge=bridge).plan(book)
         return replace(alone, policy=CAPPED, reason=f"{self._why(cap)}{self._remark}")
 

@@ -1,1 +1,1 @@
-"""What a request streams: its words alone, and the pieces that are ready to be spoken."""
+"""The streamed output of a request: its words alone, in pieces that are ready to be spoken."""

@@ -1,4 +1,4 @@
-"""Turns what a model streams into what may be spoken: its words alone, and the tool calls it wrote as text. Pure."""
+"""Separates a model's stream into the words to speak and the tool calls written as text. Pure."""
 
 import re
 from collections.abc import Collection
@@ -10,19 +10,19 @@ from voice.llm.streamed.written_calls import LONGEST, WrittenCall, is_like_call,
 from voice.plain_text import PlainStream
 
 LONGEST_HEADER = 120
-"""Characters of the header of a turn or channel; what is longer is none."""
+"""The most characters in the header of a turn or channel; longer text is not a header."""
 QUOTES = tuple("\"'`“‘”’")
-# Where a marker or an object may begin, as far as the next characters tell.
+# Where a marker or an object may begin, by the next characters.
 _CANDIDATE = re.compile(
     r'<(?=\s?[|｜/A-Za-z:<]|\s?\Z)|◁|\[(?=[/A-Za-z\s]|\{[\s"]|\{?\Z)|\{(?=[\s"]|\Z)|(?<!`)`(?=``|`?\Z)'
 )
 _MARKER = re.compile(r"[<\[◁]")
 _FENCE = re.compile(r"```[a-z_]{0,12}\s{0,8}")
 _SILENT_FENCE = re.compile(r"```(?:think|thinking|thoughts?|reasoning|tool_code|tool_outputs?)[ \t\r]{0,8}\n")
-"""A code fence around what is no part of the answer."""
+"""A code fence around text that is not part of the answer."""
 _CUT_TOKEN = re.compile(r"<[|｜][\w▁]+[|｜]?|</[\w:-]+")
 _MENTION_GOES_ON = re.compile(r"[ \t]{0,8}(?:[a-z]|\Z)|[.,;:!?)]")
-"""What follows a control token that the answer only mentions."""
+"""Text after a control token that the answer only mentions."""
 _BLANK_REST = re.compile(r"[ \t]{0,8}\Z")
 _STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _RECIPIENT = re.compile(r"to=([\w.-]{1,64})")
@@ -37,19 +37,19 @@ _ALOUD = (
         for mark in (", ", " ", ", so ", ". ")
     ),
 )
-"""How a thought begins; nobody speaks like that to the person who is meant."""
+"""The beginning of a thought, in a form never used to address the caller."""
 _BARE_CHANNEL, _BARE_FINAL = "analysis", "assistantfinal"
-"""What is left of gpt-oss's channels where a server leaves their tokens out."""
+"""The remains of gpt-oss's channels if a server drops their tokens."""
 
 _Mode = Literal["words", "thought", "call", "result", "turn", "header", "channel", "object", "fence", "over"]
 
 
 @dataclass(frozen=True, slots=True)
 class Retraction:
-    """The last words were no answer, but a thought.
+    """The last words were a thought, not an answer.
 
     Parameters:
-        length: how many characters; all of them came after the thought before, if there was one.
+        length: the number of characters; all of them came after the previous thought, if any.
     """
 
     length: int
@@ -59,22 +59,22 @@ Piece = str | Retraction | WrittenCall
 
 
 class AnswerCleaner:
-    """Passes an answer's words on as they stream in, without markers, thoughts, turns of others and written calls.
+    """Passes on an answer's streamed words, without markers, thoughts, other speakers' turns and written calls.
 
-    Ordinary words pass at once: only what can still become a marker is held back, and of an object that may be a tool
-    call all of it. However the text is cut into chunks, the result is the same.
+    Ordinary words pass at once; only a possible marker and a possible tool call are held back. The result does not
+    depend on how the text is divided into chunks.
 
-    A thought may end that never began, because its beginning was part of the prompt. Everything up to there was then
-    thought, and a `Retraction` says so: who has not spoken it yet can drop it. An answer that begins as only thoughts
-    do ("Okay, the user wants …") is taken back and held until then, or until its end; every answer of a model that was
-    seen to think without a beginning is held, too (`withholds`). What was spoken before stays spoken.
+    A thought may end without a beginning, which was part of the prompt. Everything up to there was then a thought, and
+    a `Retraction` lets the reader drop it if it is not spoken yet. An answer that begins like a thought ("Okay, the
+    user wants …") is taken back and held until the end of the thought or of the answer, and so is every answer of a
+    model that has been seen to think without a beginning (`withholds`). Words already spoken cannot be taken back.
 
-    A written call counts only if no words and no thought follow it, and none takes it back; an object or a list without
-    a marker or a code fence around it only if it is the whole answer. Any other was mentioned: it is neither spoken nor
-    called. All calls come last, from `flush`.
+    A written call counts only if neither words nor a thought follow it and it is not retracted; a bare object or list,
+    without a marker or code fence, counts only if it is the whole answer. Any other call is a mention, neither spoken
+    nor made. All calls come last, from `flush`.
 
-    A thought or call without an end is dropped, except one that begins inside a sentence: that is a mention of the tag,
-    and so is a tag in quotation marks. What follows the beginning of a caller's turn was made up, and is dropped.
+    A thought or call without an end is dropped, unless it begins inside a sentence: then the tag was only mentioned, as
+    it is in quotation marks. Text after the beginning of a caller's turn is invented, and dropped.
 
     Args:
         tools: names of the tools there are.
@@ -83,20 +83,20 @@ class AnswerCleaner:
 
     def __init__(self, *, tools: Collection[str] = (), withholds: bool = False) -> None:
         self.thought_before = False
-        """Whether a thought ended that never began."""
+        """Whether a thought ended without a beginning."""
         self.mentioned: list[str] = []
         """Names of the tools whose calls were only mentioned."""
         self._calls: list[WrittenCall] = []
-        """The calls that count as far as the answer goes."""
+        """The calls that count, by the answer so far."""
         self._first_end: int | None = None
-        """How much of a call was collected before the first of its ends that seemed to stand in a string."""
+        """The length of a call's text before its first apparent end inside a string."""
         self._tools = tools
         self._plain = PlainStream()
         self._text = ""
         self._out: list[Piece] = []
         self._mode: _Mode = "words"
         self._region: Marker | None = None
-        """What began the part that is not words."""
+        """The marker that began the present non-text part."""
         self._collected: list[str] = []
         self._length = 0
         self._is_mention, self._has_parts = False, True
@@ -105,20 +105,20 @@ class AnswerCleaner:
         self._depth, self._in_string = 0, False
         self._fence = ""
         self._is_fenced = False
-        """Whether a call stood in a code fence that has not ended."""
+        """Whether a call was found in a code fence that has not ended."""
         self._offset = self._no_call_until = 0
-        """How many characters were read before `_text`, and up to where there is no call."""
+        """The number of characters read before `_text`, and the position up to which there is no call."""
         self._again = ""
-        """Characters that were taken for a header, and are to be read again."""
+        """The number of characters that were taken for a header and must be read again."""
         self._lead: str | None = None if withholds else ""
         """The words so far, while they may be the beginning of a thought."""
         self._withheld: list[str] | None = [] if withholds else None
         self._last = self._last_seen = ""
         """The last character said, and the last that is not white space."""
         self._gap = False
-        """Whether something was left out since."""
+        """Whether something has been left out since."""
         self._said, self._before = 0, ""
-        """How many characters a `Retraction` would take back, and the last one before them."""
+        """The number of characters that a `Retraction` would take back, and the last one before them."""
 
     def feed(self, text: str) -> list[Piece]:
         """The pieces that `text` completes."""
@@ -127,7 +127,7 @@ class AnswerCleaner:
         return self._take()
 
     def flush(self) -> list[Piece]:
-        """The stream ended: what was held back and is words, or a whole call."""
+        """End the stream; returns the words held back, or whole calls."""
         self._text += self._plain.flush()
         self._read(final=True)
         if self._mode == "call":
@@ -141,7 +141,7 @@ class AnswerCleaner:
                 self._read_again(whole, 0)
                 self._read(final=True)
         if self._mode in ("thought", "call", "result") and self._is_mention:
-            # What begins has no end from here on.
+            # Anything that begins from here on has no end.
             self._mode, self._gap, self._has_parts = "words", False, False
             tag, *rest = self._collected
             self._say(tag)
@@ -157,12 +157,12 @@ class AnswerCleaner:
         return self._take()
 
     def _drop_calls(self) -> None:
-        """The answer goes on: what it called so far was only mentioned."""
+        """The answer goes on, so its calls so far were only mentions."""
         self.mentioned += [call.name for call in self._calls]
         self._calls = []
 
     def _take(self) -> list[Piece]:
-        """The pieces so far; words that follow each other are one."""
+        """The pieces so far; consecutive words form one."""
         pieces: list[Piece] = []
         for piece in self._out:
             last = pieces[-1] if pieces else None
@@ -174,7 +174,7 @@ class AnswerCleaner:
         return pieces
 
     def _read(self, *, final: bool) -> None:
-        """Read until nothing is left, or what is left may become a marker."""
+        """Read until nothing is left but a possible marker."""
         at: int | None = 0
         done = 0
         while at is not None and at < len(self._text):
@@ -190,13 +190,13 @@ class AnswerCleaner:
         self._offset += done
 
     def _read_again(self, again: str, end: int) -> int:
-        """Have the characters just before an index read once more; returns where to read on."""
+        """Schedule the characters just before an index for another reading; returns where to continue."""
         self._offset += end - len(again)
         self._text = again + self._text[end:]
         return 0
 
     def _step(self, text: str, at: int, *, final: bool) -> int | None:
-        """Read what comes next; returns the index after it, None if it is too early to tell what it is."""
+        """Read the next part; returns the index after it, None if it is too early to tell."""
         if self._mode == "over":
             return len(text)
         candidate = (_CANDIDATE if self._mode == "words" else _MARKER).search(text, at)
@@ -208,7 +208,7 @@ class AnswerCleaner:
         elif not final:
             return None
         elif _CUT_TOKEN.fullmatch(text, at):
-            # A token that was cut short.
+            # A truncated token.
             end = len(text)
         else:
             end = at + 1
@@ -217,7 +217,7 @@ class AnswerCleaner:
         return self._read_again(again, end) if again else end
 
     def _meet(self, text: str, at: int, *, final: bool) -> int | None:
-        """Act on what begins at an index; returns how many characters that took, None if it is too early to tell."""
+        """Handle the part that begins at an index; returns its length, None if it is too early to tell."""
         if self._mode == "words" and text[at] in "{[`" and self._offset + at >= self._no_call_until:
             stride = self._begin_object(text, at)
             if isinstance(stride, int):
@@ -231,7 +231,7 @@ class AnswerCleaner:
                 return None
             is_mention = self._may_be_mentioned(text, at, found)
             if is_mention and _BLANK_REST.match(text, found.end):
-                # Whatever ends the answer is no mention.
+                # A marker at the end of the answer is not a mention.
                 if not final:
                     return None
                 is_mention = False
@@ -246,7 +246,7 @@ class AnswerCleaner:
         return 1
 
     def _may_be_mentioned(self, text: str, at: int, found: Marker) -> bool:
-        """Whether a control token may be a word of the sentence that it stands in, as far as the text goes."""
+        """Whether a control token may be a word of its sentence, by the text so far."""
         if self._mode != "words" or found.kind not in ("end", "nothing", "role") or self._gap:
             return False
         if found.is_token and found.kind == "role":
@@ -256,7 +256,7 @@ class AnswerCleaner:
         return bool(in_sentence and self._last_seen and is_apart and _MENTION_GOES_ON.match(text, found.end))
 
     def _mark(self, found: Marker, raw: str) -> None:
-        """Act on a marker."""
+        """Handle a marker."""
         match self._mode:
             case "thought":
                 self._mark_in_thought(found, raw)
@@ -296,7 +296,7 @@ class AnswerCleaner:
                 self._collected.append(raw)
 
     def _begin(self, found: Marker, raw: str) -> None:
-        """Act on a marker between words."""
+        """Handle a marker between words."""
         self._gap = True
         self._is_mention = not found.is_token and (self._last_seen.isalnum() or self._last_seen in (",", ";"))
         match found.kind:
@@ -322,14 +322,14 @@ class AnswerCleaner:
                 pass
 
     def _begin_part(self, mode: _Mode, found: Marker | None) -> None:
-        """What is not words begins."""
+        """Begin a part that is not words."""
         self._lead = None
         self._mode, self._region = mode, found
         self._collected, self._length, self._first_end = [], 0, None
 
     def _end_thought(self) -> None:
         if self._withheld is not None:
-            # A thought that begins needs no waiting for others.
+            # After the beginning of a thought there is no need to wait for another.
             self._out += self._withheld
             self._withheld = None
         self._mode, self._gap = "words", True
@@ -339,7 +339,7 @@ class AnswerCleaner:
         """Read the calls. Without any, and without an end, it may be a mention of the tag."""
         written = "".join(self._collected)
         if not is_ended and self._first_end and _ends_in_string(written):
-            # A string without an end: the call ended where it seemed to.
+            # A string without an end: the call ended at its first apparent end.
             self._text = written[self._first_end :]
             self._offset -= len(self._text)
             written, is_ended = written[: self._first_end], True
@@ -349,7 +349,7 @@ class AnswerCleaner:
             self._mode, self._gap = "words", True
 
     def _retract(self) -> None:
-        """A thought ended that never began."""
+        """Handle the end of a thought without a beginning."""
         self.thought_before = True
         self._drop_calls()
         self._lead = self._withheld = None
@@ -384,7 +384,7 @@ class AnswerCleaner:
             self._length += len(text)
 
     def _read_header(self, header: str) -> None:
-        """The header of a turn or channel may be whole."""
+        """Read the header of a turn or channel if it may be complete."""
         head, line, rest = header[:LONGEST_HEADER].partition("\n")
         if self._mode == "turn":
             role = _ROLE.match(header)
@@ -401,7 +401,7 @@ class AnswerCleaner:
             self._mode, self._again = "words", header
 
     def _end_header(self, found: Marker, raw: str) -> None:
-        """A token ends the header of a turn or channel, or belongs to it."""
+        """Handle a token that ends the header of a turn or channel, or belongs to it."""
         header = "".join(self._collected)
         if self._mode == "channel":
             if found.kind == "message":
@@ -424,7 +424,7 @@ class AnswerCleaner:
         self._begin(found, raw)
 
     def _begin_channel(self, header: str) -> None:
-        """A channel of gpt-oss begins: what it thinks, what it says, or a tool call."""
+        """Begin a gpt-oss channel: thoughts, words or a tool call."""
         name = header.strip().partition(" ")[0].casefold()
         named = _RECIPIENT.search(header)
         recipient, self._recipient = named[1] if named else self._recipient, ""
@@ -442,9 +442,9 @@ class AnswerCleaner:
                 self._retract()
 
     def _begin_object(self, text: str, at: int) -> int | Pending | None:
-        """Begin an object that may be a call, or a code fence around a call; None where none begins.
+        """Begin an object that may be a call, or a code fence around a call; None if there is none.
 
-        Returns how many characters that took; the object itself is read next.
+        Returns the number of characters read; the object itself is read next.
         """
         start, fence = at, ""
         if text[at] == "`":
@@ -473,7 +473,7 @@ class AnswerCleaner:
         return PENDING if may is PENDING else None
 
     def _read_object(self, at: int) -> int | None:
-        """Collect an object; at its end it is a call, or text after all. Returns where to read on, if anywhere."""
+        """Collect an object; at its end, it is a call or text. Returns where to continue, if anywhere."""
         text, done = self._text, at
         for found in _STRUCTURE.finditer(text, at):
             done, mark = found.end(), found[0]
@@ -485,7 +485,7 @@ class AnswerCleaner:
                 self._depth -= 1
                 if self._depth == 0:
                     return self._end_object(at, done)
-        # What a last backslash escapes is still to come.
+        # The character escaped by a final backslash is still to come.
         end = len(text) - (text.endswith("\\") and done < len(text))
         self._collected.append(text[at:end])
         self._length += end - at
@@ -494,12 +494,12 @@ class AnswerCleaner:
         return end if end > at else None
 
     def _read_fence(self, at: int) -> int | None:
-        """Leave out what stands in a code fence, up to its end."""
+        """Skip the contents of a code fence."""
         end = self._text.find("```", at)
         if end >= 0:
             self._mode, self._gap = "words", True
             return end + 3
-        # The end may be cut in two.
+        # The end may be split between two chunks.
         return max(at, len(self._text) - 2) if len(self._text) - 2 > at else None
 
     def _end_object(self, at: int, end: int, *, is_whole: bool = True) -> int:
@@ -519,7 +519,7 @@ class AnswerCleaner:
         return self._read_again(whole, end)
 
     def _say(self, text: str) -> None:
-        """Say words; where something was left out, white space between what is around it stays, once."""
+        """Pass on words; where something was left out, a single white space remains."""
         if self._gap:
             if not self._last or self._last.isspace():
                 text = text.lstrip()
@@ -549,13 +549,13 @@ class AnswerCleaner:
 
 
 def _ends_in_string(written: str) -> bool:
-    """Whether JSON that a call holds so far ends inside a string."""
+    """Whether a call's JSON so far ends inside a string."""
     begun = written.find("{")
     return begun >= 0 and sum(found[0] == '"' for found in _STRUCTURE.finditer(written, begun)) % 2 == 1
 
 
 def _thinks_aloud(lead: str) -> bool | None:
-    """Whether an answer begins as only thoughts do; None if it is too early to tell."""
+    """Whether an answer begins like a thought; None if it is too early to tell."""
     begun = lead.lstrip().casefold()
     if any(begun.startswith(way) and not begun[len(way) :][:1].isalnum() and begun != way for way in _ALOUD):
         return True

@@ -1,7 +1,7 @@
-"""Recognises the markers that models write into their text: of thoughts, tool calls, turns and channels. Pure.
+"""Recognises markers in models' text: of thoughts, tool calls, turns and channels. Pure.
 
-A marker is recognised by its name, whatever model it belongs to: `<think>`, `[THINK]`, `<|START_THINKING|>` and
-`◁think▷` all begin a thought. A token between `<|` and `|>` is never text, whatever its name.
+A marker is recognised by its name, for any model: `<think>`, `[THINK]`, `<|START_THINKING|>` and `◁think▷` all begin a
+thought. A token between `<|` and `|>` is never text.
 """
 
 import re
@@ -11,9 +11,9 @@ from typing import Literal
 Kind = Literal["thought", "call", "result", "end", "role", "header", "turn", "channel", "message", "nothing"]
 LONGEST_NAME = 48
 LONGEST_ATTRIBUTES = 200
-"""Characters; what is longer is text."""
+"""The most characters of a marker; anything longer is text."""
 LONGEST_SPACED = 3
-"""Words of a token whose words are not joined; a longer one is text."""
+"""The most words of a token with spaces; a longer one is text."""
 
 
 def _names(written: str) -> frozenset[str]:
@@ -21,7 +21,7 @@ def _names(written: str) -> frozenset[str]:
 
 
 def _joined(name: str) -> str:
-    """A name in lower case without what stands between its words: `chain-of-thought` is `chain_of_thought`."""
+    """A name in lower case, with its words joined by underscores: `chain-of-thought` is `chain_of_thought`."""
     return name.casefold().replace("_", "").replace("-", "")
 
 
@@ -56,7 +56,7 @@ _TAGS: dict[str, Kind] = {
     "channel": "thought",
 }
 _SPACES = ("seed:", "antml:", "minimax:", "anthropic:")
-"""Name spaces of providers, in which tags may stand."""
+"""Providers' namespaces, which tags may have."""
 _BRACKETS: dict[str, Kind] = {
     "think": "thought",
     **dict.fromkeys(["THINK", "THINKING", "THOUGHT", "THOUGHTS", "REASONING"], "thought"),
@@ -84,11 +84,11 @@ class Marker:
     """A marker in a text.
 
     Parameters:
-        kind: what it is; "nothing" for one that is only left out.
-        name: which one, without what says that it begins or ends something: the end of a region has the same.
-        closes: whether it is the end of something.
+        kind: its kind; "nothing" for one that is only left out.
+        name: its name without prefixes for beginning or end, so that both ends of a region share it.
+        closes: whether it ends a region.
         end: the index just after it.
-        is_token: whether it is a token of a chat template, which nobody writes as text.
+        is_token: whether it is a token of a chat template, which is never text.
     """
 
     kind: Kind
@@ -99,7 +99,7 @@ class Marker:
 
 
 class Pending:
-    """What may become a marker with the next characters."""
+    """Text that may become a marker with the next characters."""
 
 
 PENDING = Pending()
@@ -107,7 +107,7 @@ Found = Marker | Pending | None
 
 
 def marker(text: str, at: int) -> Found:
-    """The marker that begins at an index; None if none does, `PENDING` while the text ends too early to tell."""
+    """The marker at an index; None if there is none, `PENDING` if the text ends too early to tell."""
     if text[at] == "[":
         return _bracket(text, at)
     if text[at] == "<":
@@ -145,7 +145,7 @@ def _token(text: str, at: int) -> Found:
 
 
 def _system(text: str, at: int) -> Found:
-    """The marker of Llama's around what the system says: `<<SYS>>`, `<</SYS>>`."""
+    """Llama's marker around the system prompt: `<<SYS>>`, `<</SYS>>`."""
     if found := _SYSTEM.match(text, at):
         return Marker("result", "sys", bool(found[1]), found.end())
     rest = text[at:]
@@ -171,7 +171,7 @@ def _kind_of_token(name: str, words: set[str]) -> Kind:
 
 
 def _tag(text: str, at: int) -> Found:
-    """A tag: `<name attributes>`, `</name>` or `◁name▷`; also `<name|>`, which ends what `<|name>` began."""
+    """A tag: `<name attributes>`, `</name>` or `◁name▷`; also `<name|>`, the end of `<|name>`."""
     found = _TAG.match(text, at)
     if found is None:
         return None
@@ -201,7 +201,7 @@ def _tag(text: str, at: int) -> Found:
 
 
 def _bracket(text: str, at: int) -> Found:
-    """A token of Mistral's: `[NAME]` or `[/NAME]`."""
+    """A Mistral token: `[NAME]` or `[/NAME]`."""
     found = _BRACKET.match(text, at)
     if found is None:
         return None

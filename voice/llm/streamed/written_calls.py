@@ -1,4 +1,4 @@
-"""Reads tool calls that a model wrote as text, in the forms that open models are trained on. Pure.
+"""Reads tool calls written as text, in the forms that open models are trained on. Pure.
 
 `{"name": …, "arguments": {…}}` and its relatives (`parameters`, `function`, `action_input`, …), alone or in a list; a
 name in front of an object of arguments (`weather[ARGS]{…}`, `<function=weather>{…}</function>`); parameters as tags
@@ -16,7 +16,7 @@ from typing import Any
 from voice.llm.streamed.markers import PENDING, Pending
 
 LONGEST = 8192
-"""Characters of a call; a longer one is not read."""
+"""The most characters of a call; a longer one is not read."""
 LONGEST_PYTHON = 1024
 _NAMES = ("name", "tool_name", "tool", "function", "action", "recipient_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "kwargs", "input", "tool_input", "action_input", "tool_arguments")
@@ -27,7 +27,7 @@ _LIST = re.compile(r"\[\s{0,20}")
 _PYTHON_CALL = re.compile(r"[A-Za-z_]\w{0,64}\(?")
 _ONLY_OF_CALLS = re.compile(r'"(?:arguments|parameters|tool_calls|function_call|tool_input|action_input)"\s{0,4}:')
 _BESIDE = frozenset(["type", "id", "call_id", "tool_call_id", "index"])
-"""What a call may hold beside its name and arguments, and has no meaning."""
+"""Meaningless keys that a call may have besides its name and arguments."""
 _VALUE = re.compile(r"\{|\[\s{0,20}\{")
 _CALLING = re.compile(r"<(?:\w+:)?(?:function|invoke)(?:=|\s+name=)[\"']?([\w.-]{1,64})[\"']?\s*>")
 _CALLED = re.compile(r"</(?:\w+:)?(?:function|invoke)>")
@@ -39,7 +39,7 @@ _GIVEN = re.compile(r"</(?:(?:\w{1,16}:)?parameter|arg_value)>")
 _LEADING_NAME = re.compile(r"(?:<[^<>]{0,64}>)?\s{0,8}([\w.-]{1,64})\s")
 _CALL_ID = re.compile(r"\[CALL_ID\]\s{0,8}[\w.-]{0,64}")
 _AROUND = re.compile(r"<[^<>]{0,200}(?:>|\Z)|\[/?[A-Z_]{1,16}\]|```\w{0,12}|\b(?:function|json)\b")
-"""What stands around calls and is no word."""
+"""Text around calls that is not words."""
 _NAME_BEFORE = re.compile(
     r"([\w.-]{1,64})(?::\d{1,4})?[\"']?(?:<[|｜][^<>]{0,48}>|\[ARGS\]|```\w{0,12}|[>\s:=]){0,8}\Z"
 )
@@ -47,18 +47,18 @@ _NAME_BEFORE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """A whole tool call that stood in a model's text."""
+    """A complete tool call from a model's text."""
 
     name: str
     arguments: dict[str, Any]
 
 
 def read_calls(text: str, tools: Collection[str] = ()) -> list[WrittenCall]:
-    """The whole calls in a text that holds nothing else; one that is cut short is left out.
+    """The complete calls in a text without anything else; a truncated one is left out.
 
     Args:
         text: the text, with the markers around the calls.
-        tools: names of the tools there are; a call of one of them needs no arguments.
+        tools: names of the available tools; a call of one of them needs no arguments.
     """
     if len(text) > LONGEST:
         return []
@@ -66,7 +66,7 @@ def read_calls(text: str, tools: Collection[str] = ()) -> list[WrittenCall]:
 
 
 def may_be_call(text: str, at: int, tools: Collection[str]) -> bool | Pending:
-    """Whether an object or a list at an index may be a call; `PENDING` if it is too early to tell."""
+    """Whether an object or list at an index may be a call; `PENDING` if it is too early to tell."""
     if text[at] == "[":
         listed = _LIST.match(text, at)
         assert listed is not None
@@ -87,7 +87,7 @@ def may_be_call(text: str, at: int, tools: Collection[str]) -> bool | Pending:
 
 
 def is_like_call(text: str, tools: Collection[str]) -> bool:
-    """Whether an object is no text, even if it is no call: it has a key that only calls have, or names a tool."""
+    """Whether an object resembles a call, even if it is not one: it has a key that only calls have, or names a tool."""
     if _ONLY_OF_CALLS.search(text):
         return True
     try:
@@ -100,7 +100,7 @@ def is_like_call(text: str, tools: Collection[str]) -> bool:
 
 
 def _is_wordless(rest: str) -> bool:
-    """Whether what stands beside the calls says nothing: who says something about a call only mentions it."""
+    """Whether the text beside the calls has no words; with words about it, a call is only a mention."""
     return not any(char.isalnum() for char in _AROUND.sub("", rest))
 
 
@@ -126,7 +126,7 @@ def _tagged(text: str) -> list[WrittenCall]:
 
 
 def _parameters(body: str) -> dict[str, Any] | None:
-    """Parameters that are tags; None if one has no end, or there are none."""
+    """Parameters given as tags; None if there are none, or one has no end."""
     pieces = _PARAMETER.split(body)
     arguments: dict[str, Any] = {}
     for name, key, rest in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
@@ -139,7 +139,7 @@ def _parameters(body: str) -> dict[str, Any] | None:
 
 
 def _structured(value: str) -> Any:
-    """The object or list that a parameter holds; other values are text, which a tool's own types convert."""
+    """The object or list in a parameter; other values are text, which the tool's own types convert."""
     if value[:1] not in ("{", "["):
         return value
     try:
@@ -149,7 +149,7 @@ def _structured(value: str) -> Any:
 
 
 def _objects(text: str, tools: Collection[str]) -> list[WrittenCall]:
-    """Calls that are JSON, up to the first that is not whole."""
+    """Calls in JSON, up to the first incomplete one."""
     decoder = json.JSONDecoder()
     calls: list[WrittenCall] = []
     done = 0
@@ -173,7 +173,7 @@ def _objects(text: str, tools: Collection[str]) -> list[WrittenCall]:
 
 
 def _from_value(value: Any, tools: Collection[str], depth: int = 0) -> list[WrittenCall]:
-    """The calls that a JSON value describes."""
+    """The calls described by a JSON value."""
     if isinstance(value, list):
         return [call for item in value for call in _from_value(item, tools, depth + 1)] if depth < 4 else []
     if not isinstance(value, dict) or depth > 4:
@@ -193,13 +193,13 @@ def _from_value(value: Any, tools: Collection[str], depth: int = 0) -> list[Writ
     if name is None:
         return []
     if arguments is None and (_bare(name) not in tools or not value.keys() <= {*_NAMES, *_ARGUMENTS, *_BESIDE}):
-        # Its arguments may stand elsewhere: nobody sent an empty object.
+        # Its arguments may be elsewhere: no empty object was sent.
         return []
     return [WrittenCall(_bare(name), arguments or {})] if isinstance(arguments, dict | None) else []
 
 
 def _python(text: str, tools: Collection[str]) -> list[WrittenCall]:
-    """Calls of known tools that are written as a list in Python."""
+    """Calls of known tools, written as a Python list."""
     start, end = text.find("["), text.rfind("]")
     if start < 0 or end - start > LONGEST_PYTHON or not _is_wordless(text[end + 1 :]):
         return []
@@ -216,5 +216,5 @@ def _python(text: str, tools: Collection[str]) -> list[WrittenCall]:
 
 
 def _bare(name: str) -> str:
-    """A tool's name without the name space that some models put in front."""
+    """A tool's name without a namespace prefix, which some models add."""
     return name.removeprefix("functions.").removeprefix("function.")

@@ -1,1 +1,1 @@
-"""The tiers of a call: one language model to the pipeline, several inside, and what changes them in mid-call."""
+"""The tiers of a call: one language model to the pipeline, several inside, and changes to them during the call."""

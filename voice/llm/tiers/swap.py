@@ -1,4 +1,4 @@
-"""Changes a call's policy, tier or speed at the request of its client, a key or a tool. Context and tools stay."""
+"""Changes a call's policy, tier or speed at the request of its client, a key or a tool; keeps context and tools."""
 
 import logging
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ class Swap:
     """Carries out requests for another policy or tier in one call.
 
     Args:
-        service: what answers in the call.
+        service: the service that answers in the call.
         tiers: the names of its tiers.
-        large: the one in the policies' large role; None when there is none.
-        fast: the one in their fast role; None when there is none.
-        bridge: whether a policy made here bridges with phrases.
-        best_of: how many candidates a policy made here asks for, where it has a use for them.
+        large: the tier in the policies' large role; None without one.
+        fast: the tier in their fast role; None without one.
+        bridge: whether policies made here say filler phrases.
+        best_of: the number of candidates for policies made here that use them.
         language: that of the call.
     """
 
@@ -54,7 +54,7 @@ class Swap:
 
     @property
     def state(self) -> SwapState:
-        """What applies from the next turn on, and what could be chosen."""
+        """The settings from the next turn on, and the alternatives."""
         policy = self._service.planner.policy
         tier = policy.tiers[0] if len(policy.tiers) == 1 else None
         return SwapState(

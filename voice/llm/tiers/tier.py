@@ -1,4 +1,4 @@
-"""A tier: an unmodified pipecat LLM service whose frames stay out of the pipeline until its answer is chosen."""
+"""A tier: an unmodified pipecat LLM service whose frames reach the pipeline only once its answer is chosen."""
 
 import asyncio
 import contextvars
@@ -36,30 +36,30 @@ from voice.llm.wires.errors import was_taken
 from voice.llm.wires.rate_limits import rest_after
 
 CANCEL_WITHIN = 0.5
-"""Seconds that a cancelled request may take to release its service before the next request is made regardless."""
+"""Seconds that a cancelled request has to release its service before the next request is made anyway."""
 
 Relay = Callable[[Frame], Awaitable[None]]
 log = logging.getLogger(__name__)
 
-# Which request a frame belongs to: tasks that a service starts for a request inherit it.
+# The request to which a frame belongs; tasks started by a service for a request inherit it.
 _asked: contextvars.ContextVar[tuple[LLMRequest, Callable[[], None]] | None] = contextvars.ContextVar(
     "asked", default=None
 )
 
 
 def is_in_request() -> bool:
-    """Whether the current task carries out a tier's request, or was started by one."""
+    """Whether the current task executes a tier's request, or was started by one."""
     return _asked.get() is not None
 
 
 def sampling() -> Sampling | None:
-    """How the current request is to be sampled; None for as its service is set. Called by services."""
+    """The sampling of the current request; None for the service's own settings. Called by services."""
     asked = _asked.get()
     return sampling_of(asked[0].state.candidate) if asked else None
 
 
 def note(known: ProviderNote) -> None:
-    """What is known of the current request beside its answer; called by services."""
+    """Note metadata of the current request; called by services."""
     if asked := _asked.get():
         asked[0].learn(known)
 
@@ -72,10 +72,10 @@ def sign_of_life() -> None:
 
 @runtime_checkable
 class ReadsAhead(Protocol):
-    """A service whose model keeps what it has read, such as one in this process."""
+    """A service whose model keeps its state between requests, such as one in this process."""
 
     def read_ahead(self, context: LLMContext) -> None:
-        """Read the conversation so far; a request ends that."""
+        """Process the conversation so far, until a request comes."""
 
 
 @runtime_checkable
@@ -84,24 +84,24 @@ class HasSpeed(Protocol):
 
     @property
     def speed(self) -> str | None:
-        """The speed of the next request; None for the provider's usual one."""
+        """The speed of the next request; None for the provider's default."""
 
     def use_speed(self, speed: str | None) -> None:
-        """Ask for it from the next request on."""
+        """Use this speed from the next request on."""
 
 
 class Tier:
-    """Runs requests on a pipecat service and keeps what it pushes in their `LLMRequest`s.
+    """Runs requests on a pipecat service, and collects its output in `LLMRequest`s.
 
     The service is not part of a pipeline. It receives the start and end of the call, and each request as an
-    `LLMContextFrame`. Tools that it asks for are recorded, not run.
+    `LLMContextFrame`. Its tool calls are recorded, not run.
 
     Args:
         name: its name in policies and reports.
         service: the language model; only this tier may use it from now on.
-        spare: a second service of the same kind for a second request at the same time; needed where one service holds
-            one request only (a persistent socket).
-        price: what its tokens are billed at; None when that is not known.
+        spare: a second service of the same kind for a simultaneous request; needed if a service can run only one (a
+            persistent socket).
+        price: the price of its tokens; None if unknown.
     """
 
     def __init__(
@@ -123,13 +123,13 @@ class Tier:
 
     @property
     def speed(self) -> str | None:
-        """The speed of the next request, "fast" or "standard"; None when it is not known to have both."""
+        """The speed of the next request, "fast" or "standard"; None if it is not known to have both."""
         if self._fast is None or not isinstance(self.service, HasSpeed):
             return None
         return "fast" if self.service.speed == self._fast else "standard"
 
     def use_speed(self, speed: str) -> None:
-        """Ask for "fast" or "standard" from the next request on; only for a tier that has both."""
+        """Use "fast" or "standard" from the next request on; only for a tier that has both."""
         for service in self.services:
             if isinstance(service, HasSpeed):
                 service.use_speed(self._fast if speed == "fast" else None)
@@ -143,18 +143,18 @@ class Tier:
             await service.setup(replace(setup, observer=None, enable_usage_metrics=True))
 
     async def tell(self, frame: Frame) -> None:
-        """Pass a frame of the call to the services; what they push in response goes no further."""
+        """Pass a frame of the call to the services; frames pushed in response are dropped."""
         for service in self.services:
             await service.process_frame(frame, FrameDirection.DOWNSTREAM)
 
     def read_ahead(self, context: LLMContext) -> None:
-        """Let a service that keeps what it has read prepare for the next request."""
+        """Let a service that keeps its model's state prepare for the next request."""
         for service in self.services:
             if isinstance(service, ReadsAhead):
                 service.read_ahead(context)
 
     async def cleanup(self) -> None:
-        """End what still runs, and the services."""
+        """End running requests, and the services."""
         await self.settle()
         for service in self.services:
             await service.cleanup()
@@ -204,14 +204,14 @@ class Tier:
         _asked.set((request, changed))
         if leaving:
             await asyncio.wait(leaving, timeout=CANCEL_WITHIN)
-            # A cancelled task keeps this frame alive, which would keep the task before it alive, and so on.
+            # A cancelled task keeps this frame alive, which would keep the previous task alive, and so on.
             del leaving
         if not service.is_usable:
             await service.set_usable(True)
         try:
             await service.process_frame(LLMContextFrame(context), FrameDirection.DOWNSTREAM)
         except Exception as error:
-            # Whatever a service raises, the turn goes on with the other tier.
+            # After any error of a service, the turn goes on with the other tier.
             log.warning("tier %s failed", self.name, exc_info=True)
             request.fail(f"{type(error).__name__}: {error}", time.monotonic())
         # If the service broke after a tool call, the call still stands.
@@ -219,7 +219,7 @@ class Tier:
         changed()
 
     async def pushed(self, frame: Frame, direction: FrameDirection) -> None:
-        """A service pushed a frame."""
+        """Take a frame pushed by a service."""
         asked = _asked.get()
         if asked is None:
             return
@@ -232,7 +232,7 @@ class Tier:
             case LLMTextFrame():
                 if request.add(frame.text, now):
                     changed()
-                    # More text may have arrived already; the words that are ready must not wait until it is parsed.
+                    # More text may have arrived already; finished words must not wait until it is parsed.
                     await asyncio.sleep(0)
             case ErrorFrame():
                 request.fail(frame.error, now, was_taken=was_taken(frame.exception))
@@ -243,11 +243,11 @@ class Tier:
                 usage = [data for data in frame.data if isinstance(data, LLMUsageMetricsData)]
                 for data in usage:
                     request.usage = data.value
-                # Usage is billed whichever tier is spoken; the times of the answer are for the parent to report.
+                # Usage is billed whichever tier is spoken; the parent reports the times of the answer.
                 if usage and self._reports_usage and self._relay:
                     await self._relay(frame)
             case TTSSpeakFrame():
-                # What a service says unasked (a timer) is not part of an answer.
+                # Output of a service without a request (a timer) is not part of an answer.
                 if self._relay:
                     await self._relay(frame)
             case LLMFullResponseStartFrame() | LLMFullResponseEndFrame() | SystemFrame():
@@ -259,7 +259,7 @@ class Tier:
 
 
 def _fast_speed(service: object, price: Price | None) -> str | None:
-    """What the provider calls its fast speed for this model; None when it is not known to have one.
+    """The provider's name for this model's fast speed; None if it is not known to have one.
 
     It has one if the settings ask for it, or if its price is known.
     """
@@ -270,14 +270,14 @@ def _fast_speed(service: object, price: Price | None) -> str | None:
 
 
 class _Around(FrameProcessor):
-    """A service's neighbour on both sides, so that what it pushes arrives here.
+    """A service's neighbour on both sides, which receives its pushed frames.
 
-    Frames are taken over in the task that pushes them, which tells whose request they belong to, and without a queue.
+    Frames are taken in the task that pushes them, which identifies their request, and without a queue.
 
-    Tool calls do not come as frames: pipecat's `run_function_calls` announces calls and runs them at once, and offers
-    no way to learn of a call without running it. That one method is therefore replaced in the service. A catch-all
-    function (`register_function(None, ...)`) is no way out: a service prefers functions of the called name, which it
-    takes from each context's tools.
+    Tool calls do not come as frames: pipecat's `run_function_calls` announces calls and runs them at once, with no way
+    to learn of a call without running it. So this one method is replaced in the service. A catch-all function
+    (`register_function(None, ...)`) would not help: a service prefers functions of the called name, which it takes from
+    each context's tools.
     """
 
     def __init__(self, tier: Tier, service: LLMService[Any]) -> None:
@@ -290,7 +290,7 @@ class _Around(FrameProcessor):
     async def queue_frame(
         self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM, callback: FrameCallback | None = None
     ) -> None:
-        """Take a frame that the service pushed."""
+        """Take a frame pushed by the service."""
         await self._tier.pushed(frame, direction)
 
     async def run_function_calls(self, function_calls: Sequence[FunctionCallFromLLM]) -> None:

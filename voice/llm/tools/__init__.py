@@ -1,4 +1,4 @@
-"""Plain Python functions as tools of a language model, and what the caller hears while they run."""
+"""Plain Python functions as tools of a language model, and the phrases while they run."""
 
 from voice.llm.tools.tool import (
     Tool,

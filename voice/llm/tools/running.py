@@ -1,6 +1,6 @@
-"""Tools that run for a call: how often in a turn, and what the caller hears meanwhile.
+"""The tools that run for a call: limits per turn, and the phrases for the wait.
 
-That is something true by the deadline, and again later. Each round of calls asks the model anew, and is billed.
+The caller hears a true phrase by the deadline, and again later. Each round of calls is a new, billed request.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from voice.llm import TOOL_ROUNDS
 from voice.llm.tools.tool import Traits
 
 AT_ONCE = 0.1
-"""Seconds that a tool may run before anything is said of it, if the deadline is over."""
+"""Seconds that a tool may run before the first phrase, if the deadline has passed."""
 AGAIN = 6.0
 """Seconds between two phrases while a tool runs."""
 MOST_ALIKE = 3
-"""How often a model may make the same call, with the same arguments: a result may change while it is waited for."""
+"""The most identical calls, with the same arguments: a result may change in the meantime."""
 
 
 class RunningTools:
@@ -31,7 +31,7 @@ class RunningTools:
 
     @contextmanager
     def running(self, traits: Traits) -> Iterator[None]:
-        """A tool runs while this is entered."""
+        """Mark a tool as running inside this context."""
         self._running.append(traits)
         try:
             yield
@@ -41,18 +41,18 @@ class RunningTools:
 
     @property
     def saying(self) -> str | None:
-        """What a tool that runs wants to be said; None if none does."""
+        """The phrase that a running tool asks for; None without one."""
         return next((traits.saying for traits in self._running if traits.saying), None)
 
     async def accompany(
         self, due: float, clock: Callable[[], float], say: Callable[[str | None, bool], Awaitable[None]]
     ) -> None:
-        """Say something when a tool still runs at `due`, and every `AGAIN` seconds after that, until none runs.
+        """Say a phrase if a tool still runs at `due`, and then every `AGAIN` seconds until none runs.
 
         Args:
             due: when, in seconds of `clock`; `AT_ONCE` from now if that is later.
             clock: seconds.
-            say: says a tool's own phrase, or a general one for None; its second argument is whether it says so again.
+            say: says a tool's own phrase, or a general one for None; its second argument is whether it is a repetition.
         """
         due, again = max(due, clock() + AT_ONCE), False
         while True:
@@ -75,7 +75,7 @@ class ToolRounds:
     """Counts the tool calls of a turn.
 
     Args:
-        most: how often a model may call tools, however many at a time.
+        most: the most rounds of calls, with any number of calls in each.
     """
 
     def __init__(self, most: int = TOOL_ROUNDS) -> None:
@@ -84,12 +84,12 @@ class ToolRounds:
         self._made: Counter[tuple[str, str]] = Counter()
 
     def begin_turn(self) -> None:
-        """Another turn begins."""
+        """Begin another turn."""
         self._rounds = 0
         self._made.clear()
 
     def objection(self, calls: Sequence[FunctionCallFromLLM]) -> str | None:
-        """Why these calls are not run; None when they are, and count."""
+        """Why these calls may not run; None if they may, in which case they are counted."""
         self._rounds += 1
         if self._rounds > self._most:
             return f"the model wanted to call tools more than {self._most} times in a turn"

@@ -29,17 +29,17 @@ _IRREVERSIBLE = "__turnaround_irreversible__"
 _FITS = "__turnaround_fits__"
 _TRAITS = "__turnaround_traits__"
 LIMIT = 20.0
-"""Seconds that a tool may take unless it says otherwise: nobody waits for longer on a call."""
+"""Default limit of a tool, in seconds: no caller waits for longer."""
 STOPPED = "The caller interrupted, and the tool was stopped before it ended. It has no result."
 GOES_ON = "The caller interrupted. The tool runs on, and its result is not known yet."
 _UNSETTLED = ("IN_PROGRESS", "CANCELLED", GOES_ON, STOPPED)
-"""What stands in the place of a result: pipecat's words, and ours for the model."""
+"""Placeholders for a result: pipecat's words, and ours for the model."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What a tool says of itself; see `slow`."""
+    """A tool's declared behaviour; see `slow`."""
 
     limit: float = LIMIT
     cancellable: bool = False
@@ -48,24 +48,24 @@ class Traits:
 
 @runtime_checkable
 class WatchesTools(Protocol):
-    """A language model service that says something while tools run."""
+    """A language model service that says phrases while tools run."""
 
     def running(self, traits: Traits) -> AbstractContextManager[None]:
         """A tool runs while this is entered."""
 
 
 def slow(*, limit: float = LIMIT, cancellable: bool = False, saying: str | None = None) -> Callable[[_Any], _Any]:
-    """Declare how a tool that takes its time behaves; use it as a decorator.
+    """Declare the behaviour of a slow tool; a decorator.
 
     Args:
-        limit: seconds after which the model is told that it took too long. A coroutine is cancelled then; a plain
-            function runs on in its thread, and what it returns is ignored.
-        cancellable: whether it stops when the caller interrupts. Another one runs on, and its result is kept in the
+        limit: seconds after which the model is told that it took too long. A coroutine is then cancelled; a plain
+            function runs on in its thread, and its result is ignored.
+        cancellable: whether it stops when the caller interrupts. Otherwise it runs on, and its result is kept in the
             conversation.
-        saying: what the caller hears while it runs; it must be true then. A general phrase unless given.
+        saying: a phrase for the caller while it runs, which must be true then; a general one by default.
 
     Raises:
-        ConfigurationError: the limit is no positive number.
+        ConfigurationError: the limit is not a positive number.
     """
     if not limit > 0:
         raise ConfigurationError(f"A tool's limit is a positive number of seconds, not {limit}.")
@@ -78,16 +78,16 @@ def slow(*, limit: float = LIMIT, cancellable: bool = False, saying: str | None 
 
 
 def traits_of(tool: Tool) -> Traits:
-    """What a tool says of itself."""
+    """A tool's declared behaviour."""
     traits: Traits = getattr(tool, _TRAITS, Traits())
     return traits
 
 
 def irreversible(tool: _Any) -> _Any:
-    """Declare that what a tool does cannot be undone; use it as a decorator.
+    """Declare that a tool's effects cannot be undone; a decorator.
 
-    With two tiers, only the large one may then call it. A call by another tier does not run: the large tier takes the
-    turn over.
+    With two tiers, only the large one may then call it. A call by another tier does not run: the large tier takes over
+    the turn.
     """
     setattr(tool, _IRREVERSIBLE, True)
     return tool
@@ -99,10 +99,10 @@ def is_irreversible(tool: Tool) -> bool:
 
 
 def describe(tool: Tool) -> FunctionSchema:
-    """The schema a model sees, from the function's name, annotations and docstring, and the handler that calls it.
+    """The schema for the model, from the function's name, annotations and docstring, and the handler that calls it.
 
-    Arguments that do not fit the annotations are not passed on: the model gets a sentence that says so. A synchronous
-    function runs in a thread of its own. A tool ends after its limit; see `slow`.
+    Arguments that do not fit the annotations are not passed on; the model is told so in a sentence. A synchronous
+    function runs in its own thread. A tool ends after its limit; see `slow`.
 
     Raises:
         ConfigurationError: the function has no docstring, a parameter lacks an annotation, or takes `*args`.
@@ -166,7 +166,7 @@ def _schemas(context: Any) -> Sequence[FunctionSchema]:
 
 
 def misfit(call: FunctionCallFromLLM) -> str | None:
-    """What is wrong with the arguments of a model's call, in one sentence; None if they fit, or nobody can tell."""
+    """What is wrong with the arguments of a model's call, in one sentence; None if they fit or cannot be checked."""
     fits = getattr(_handler(call.context, call.function_name), _FITS, None)
     try:
         if fits is not None:
@@ -179,7 +179,7 @@ def misfit(call: FunctionCallFromLLM) -> str | None:
 def fitted(
     arguments: Mapping[str, Any], adapters: Mapping[str, TypeAdapter[Any]], required: Sequence[str]
 ) -> dict[str, Any]:
-    """A call's arguments as the tool's annotations want them.
+    """A call's arguments, converted to the tool's annotated types.
 
     Raises:
         ValueError: they do not fit; one sentence.
@@ -198,9 +198,10 @@ def fitted(
 
 
 def _as_json(result: Any, name: str) -> Any:
-    """A tool's result as the conversation can hold it: dataclasses as objects, times as text.
+    """A tool's result as JSON for the conversation: dataclasses as objects, times as text.
 
-    One that cannot become JSON becomes a sentence that says so; the model would otherwise never be asked again.
+    A result that cannot become JSON is replaced by a sentence that says so; otherwise the model would never be asked
+    again.
     """
     try:
         made = to_jsonable_python(plain_values(result), inf_nan_mode="null")
@@ -220,8 +221,8 @@ async def run(tool: Callable[[], Any], traits: Traits, kept: Callable[["asyncio.
 
     Args:
         tool: the tool with its arguments.
-        traits: what it says of itself.
-        kept: is given the work of a tool that was interrupted and ran on, when it ends.
+        traits: its declared behaviour.
+        kept: called with the task of a tool that ran on after an interruption, when it ends.
 
     Raises:
         TookTooLongError: it took longer than its limit.
@@ -232,7 +233,7 @@ async def run(tool: Callable[[], Any], traits: Traits, kept: Callable[["asyncio.
             return await asyncio.shield(work)
     except TimeoutError:
         if work.done():
-            # The tool itself gave up waiting for something.
+            # The tool itself timed out on something.
             return await work
         work.cancel()
         raise TookTooLongError(f"The tool took longer than {traits.limit:g} seconds; its result is unknown.") from None
@@ -252,7 +253,7 @@ async def _result(tool: Callable[[], Any]) -> Any:
 
 
 def _in_thread(tool: Callable[[], Any]) -> asyncio.Future[Any]:
-    """Run a function in a thread that the end of the process does not wait for, unlike those of an executor."""
+    """Run a function in a thread that does not delay the end of the process, unlike an executor's."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
 
@@ -278,7 +279,7 @@ def _in_thread(tool: Callable[[], Any]) -> asyncio.Future[Any]:
 
 
 def _keep(work: "asyncio.Future[Any]", name: str, params: FunctionCallParams) -> None:
-    """Keep the result of a tool that ran on after an interruption in the conversation, in the place of its call."""
+    """Put the late result of a tool that was interrupted into the conversation, at the place of its call."""
     if work.cancelled():
         return
     error = work.exception()
@@ -296,7 +297,7 @@ def goes_on(context: LLMContext, name: str) -> bool:
 
 
 def settle(context: LLMContext, call_id: str, words: str) -> bool:
-    """Say in the conversation what became of a tool call that has no result; returns whether there is one."""
+    """Note in the conversation the outcome of a tool call without a result; returns whether there was one."""
     message = _message(context, call_id)
     is_open = message is not None and message["content"] in _UNSETTLED
     if message is not None and is_open:
@@ -317,5 +318,5 @@ def _message(context: LLMContext, call_id: str) -> Any:
 
 
 def _handler(context: Any, name: str) -> Any:
-    """What carries out a tool of a conversation; None if it has no such tool."""
+    """The handler of a tool in a conversation; None without such a tool."""
     return next((schema.handler for schema in _schemas(context) if schema.name == name), None)

@@ -1,4 +1,4 @@
-"""Keeps connections to a model's server open, so that no turn waits for one to be opened."""
+"""Keeps connections to a model's server open, so that no turn waits for one to open."""
 
 import asyncio
 import logging
@@ -23,14 +23,14 @@ log = logging.getLogger(__name__)
 class WarmService(LLMService[Any]):
     """A service that keeps connections to its model's server open.
 
-    They are opened in the background when the call begins, since the server may have closed them after the last one,
-    and after a cancelled request, which closes its own.
+    They are opened in the background when the call begins, since the server may have closed idle ones, and after a
+    cancelled request, which closes its own.
     """
 
     _opening: asyncio.Task[None] | None = None
 
     def keep_warm(self, client: Any, *, model: str, where: str, connections: int) -> None:
-        """Say what to keep open, before the call begins.
+        """Set the connections to keep open, before the call begins.
 
         Args:
             client: that of OpenAI's or Anthropic's SDK, which all calls share.
@@ -58,13 +58,13 @@ class WarmService(LLMService[Any]):
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
     async def _open_all(self) -> None:
-        # Concurrently: one after the other, all of them would use the first connection.
+        # Concurrently: in sequence, all requests would use the first connection.
         for problem in set(await asyncio.gather(*(self._warm_one() for _ in range(self._connections)))) - {None}:
             log.info("%s", problem)
 
 
 async def warm_up(client: Any, *, model: str, where: str) -> str | None:
-    """Open a connection; returns None, or one sentence that says why it failed. The failure may be temporary.
+    """Open a connection; returns None, or one sentence on a failure, which may be temporary.
 
     Args:
         client: that of OpenAI's or Anthropic's SDK.
@@ -73,7 +73,7 @@ async def warm_up(client: Any, *, model: str, where: str) -> str | None:
         await client.with_options(timeout=CONNECT_WITHIN).models.list()
     except Exception as error:
         if is_sdk_error(error, "APIStatusError"):
-            # It has answered: not every server lists its models, and the first request shows what it thinks of the key.
+            # The server has answered. Not every server lists its models, and the first request checks the key.
             return None
         if not isinstance(error, ValueError) and not is_sdk_error(error, "APIError"):
             raise
@@ -82,10 +82,10 @@ async def warm_up(client: Any, *, model: str, where: str) -> str | None:
 
 
 def sdk_options(*, silence: float, url: str) -> dict[str, Any]:
-    """How a client of OpenAI's or Anthropic's SDK behaves in a call: bounded waits, no silent retries.
+    """Options for OpenAI's or Anthropic's SDK in a call: bounded waits, no silent retries.
 
-    By default an SDK waits ten minutes and tries three times; during a call that would be silence. Its own client
-    follows redirects, and fails on values of NO_PROXY that others understand.
+    By default an SDK waits ten minutes and tries three times, which would be silence in a call. Its own client follows
+    redirects, and fails on values of NO_PROXY that others accept.
 
     Args:
         silence: seconds without a byte after which a request has failed.
@@ -96,7 +96,7 @@ def sdk_options(*, silence: float, url: str) -> dict[str, Any]:
     """
     limits = connection_limits(max_keepalive_connections=100, max_connections=1000, keepalive_expiry=None)
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    # Where the system has these: a connection that idles is kept open by what stands between, too.
+    # If the system has these: they also keep idle connections open in middleboxes.
     for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 60), ("TCP_KEEPCNT", 5)):
         if (option := getattr(socket, name, None)) is not None:
             options.append((socket.IPPROTO_TCP, option, value))

@@ -1,6 +1,6 @@
-"""Delivers an answer that is read from a wire to its service: words at once, tool calls when they are whole.
+"""Delivers an answer from a wire to its service: words at once, tool calls once they are complete.
 
-This is the one place that every wire's words pass, and that decides whether an answer is one.
+The words of all wires pass here, and only this module decides whether an answer is valid.
 """
 
 import asyncio
@@ -35,14 +35,13 @@ from voice.llm.wires.tool_calls import ToolCalls
 from voice.plain_text import PlainStream, plain, plain_values
 
 USAGE_WITHIN = 0.2
-"""Seconds after the end of an answer in which a server may still report its token usage."""
+"""Seconds after the end of an answer within which a server may still report its token usage."""
 WORDS_WITHIN = 1.0
-"""Seconds after an end that came together with words; some servers report an end with every word."""
+"""The same after an end that came together with words; some servers report an end with every word."""
 EVENTS_AT_ONCE = 8
-"""Events that arrived together and are passed on before others may run; a whole answer would hold the event loop for
-10 ms."""
+"""Events passed on before other tasks may run; a whole answer at once would hold the event loop for 10 ms."""
 CALLING = ("tool_calls", "tool_use", "function_call")
-"""Why an answer ends that calls tools."""
+"""Finish reasons of an answer that calls tools."""
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +53,7 @@ async def deliver(
     *,
     silence: float | None = None,
 ) -> None:
-    """Have a service push what the events of an answer say, and run its tools.
+    """Have a service push the content of an answer's events, and run its tools.
 
     A complete answer stays complete if its connection breaks afterwards.
 
@@ -62,12 +61,12 @@ async def deliver(
         service: made the request.
         context: the conversation that it answers.
         events: those of the answer; closed at the end.
-        silence: seconds without an event after which the request has failed; None where the connection watches that.
+        silence: seconds without an event after which the request has failed; None if the connection has its own limit.
 
     Raises:
         TimeoutError: nothing came for too long.
-        WireError: the server reports an error, or what it sent is no answer: a tool call that is not whole, or none
-            although it says so. No tool is run then.
+        WireError: the server reported an error, or sent an invalid answer: a tool call is incomplete, or was announced
+            and is missing. No tool runs then.
     """
     tools = context.tools.standard_tools if isinstance(context.tools, ToolsSchema) else ()
     calls, usage, finish = ToolCalls({tool.name for tool in tools}), Usage(), None
@@ -120,13 +119,13 @@ async def deliver(
                     await asyncio.sleep(0)
             await say(words.flush())
     finally:
-        # Also if the request is cancelled: it is billed nevertheless.
+        # Also if the request is cancelled: it is still billed.
         await _report(service, usage, spoken)
     why = finish.reason if finish else None
     if calls and why in CUT_OFF:
         raise WireError(f"broke its answer off in a tool call ({why})")
     if calls and finish is None:
-        raise WireError("ended its stream in a tool call, without saying that its answer is whole")
+        raise WireError("ended its stream in a tool call, without marking its answer as complete")
     if not calls and why in CALLING:
         raise WireError(f"ended its answer for a tool call and sent none ({why})")
     if calls:
@@ -149,9 +148,9 @@ async def deliver(
 async def push_failure(
     service: LLMService[Any], error: Exception, *, model: str, where: str, is_asked: bool = True
 ) -> None:
-    """Have a service report why its request failed.
+    """Have a service report the failure of its request.
 
-    pipecat also reports the error, in its own words, and decides whether the service can still be used.
+    pipecat also reports the error, in its own words, and decides whether the service is still usable.
 
     Args:
         service: made the request.
@@ -165,13 +164,13 @@ async def push_failure(
 
 
 class _Kept:
-    """Makes what is kept of an answer beside its words plain; what the provider has signed is kept as it is or not."""
+    """Cleans the parts of an answer that are kept besides its words; signed parts are kept unchanged or dropped."""
 
     def __init__(self) -> None:
         self._thoughts, self._is_changed = PlainStream(), False
 
     def feed(self, frame: Frame) -> Frame | None:
-        """The frame as it may be kept; None if it may not."""
+        """The frame in a form that may be kept; None if it may not be."""
         match frame:
             case LLMThoughtStartFrame():
                 self._thoughts, self._is_changed = PlainStream(), False
@@ -197,7 +196,7 @@ def _plain_messages(messages: Sequence[Any]) -> Sequence[Any]:
 
 
 async def _report(service: LLMService[Any], usage: Usage, spoken: int) -> None:
-    """Report the usage; what the server left out of it is estimated. Without the prompt's tokens, all is estimated."""
+    """Report the usage; missing counts are estimated. Without the prompt's tokens, all are."""
     if usage.prompt is None:
         return
     completion = usage.completion

@@ -1,6 +1,6 @@
 """Reads the body of a streamed HTTP response: server-sent events, or JSON of a server that does not stream.
 
-The SDKs' decoders end the stream at an event without data, and their types at a field of another kind.
+The SDKs' decoders stop at an event without data, and their types fail on a field of another kind.
 """
 
 import re
@@ -35,13 +35,13 @@ class StreamEvent:
 
 
 class EventLines:
-    """Makes events from the bytes of a response.
+    """Parses the bytes of a response into events.
 
-    A line of data that is a JSON object by itself is an event, whether an empty line follows or not; so is such a line
-    without a field's name.
+    A data line that is a complete JSON object is an event, even without an empty line after it or a field name before
+    it.
 
     Args:
-        noun: what is expected, such as "a chat completion".
+        noun: the expected content, such as "a chat completion".
     """
 
     def __init__(self, noun: str) -> None:
@@ -53,7 +53,7 @@ class EventLines:
         self._has_returned = self._is_plain = False
         self.has_json = False
         self.stray = ""
-        """The first words that are no JSON."""
+        """The first words that are not JSON."""
 
     def feed(self, data: bytes) -> Iterator[StreamEvent]:
         """The events that these bytes complete.
@@ -74,7 +74,7 @@ class EventLines:
             self._hold(data[start:])
 
     def flush(self) -> Iterator[StreamEvent]:
-        """The last events, if no line's end follows them."""
+        """The last events, if the final line has no line ending."""
         yield from self._line()
         yield from self._event()
 
@@ -89,7 +89,7 @@ class EventLines:
         self._pieces, self._encoding = [], "utf-8"
         field, colon, value = line.partition(":")
         if self._is_plain or line.lstrip().startswith(_OBJECTS):
-            # No field's name has such a beginning: this is a body that is not streamed.
+            # No field name begins like this: the body is not streamed.
             self._is_plain = True
             yield from self._add(line)
         elif not line:
@@ -121,13 +121,13 @@ class EventLines:
         elif text and self._name == "error":
             yield StreamEvent(self._name, {"error": text})
         elif text.startswith(_OBJECTS):
-            raise WireError(f"answered with something that is no JSON, not with {self._noun}: check base_url")
+            raise WireError(f"answered with something other than JSON, not with {self._noun}: check base_url")
         else:
             self.stray = self.stray or text
         self._name = ""
 
     def _json(self, text: str) -> Mapping[str, Any] | None:
-        """A JSON object, also as the only one of a list; None for anything else."""
+        """A JSON object, alone or as the only item of a list; None for anything else."""
         if not text.lstrip().startswith(_OBJECTS):
             return None
         try:
@@ -142,12 +142,12 @@ class Reader(Protocol):
     """Reads one protocol's events."""
 
     noun: str
-    """What it reads, such as "a chat completion"."""
+    """The content that it reads, such as "a chat completion"."""
     is_begun: bool
-    """Whether anything of an answer has come."""
+    """Whether any part of an answer has arrived."""
 
     def read(self, sent: StreamEvent) -> Iterator[Event]:
-        """What an event says.
+        """Turn an event's content into frames and notes.
 
         Raises:
             WireError: it reports an error, or cannot be used.
@@ -155,11 +155,11 @@ class Reader(Protocol):
 
 
 class Stream(Protocol):
-    """A streamed response of OpenAI's or Anthropic's SDK."""
+    """A streamed response in OpenAI's or Anthropic's SDK."""
 
     @property
     def response(self) -> httpx2.Response:
-        """The response, whose body nobody has read."""
+        """The response, with its body unread."""
 
     async def close(self) -> None:
         """Close the response."""
@@ -169,15 +169,15 @@ async def read(stream: Stream, reader: Reader) -> AsyncGenerator[Event]:
     """The events of an answer.
 
     Raises:
-        WireError: the server reports an error, or sent something that is no answer.
-        httpx2.TransportError: the connection broke, or nothing came in time.
+        WireError: the server reported an error, or sent something other than an answer. httpx2.TransportError: the
+        connection broke, or nothing came in time.
     """
     kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
     lines, instead = EventLines(reader.noun), kind or "nothing"
     try:
         if kind == "text/html":
             raise WireError(f"answered with a web page (text/html), not with {reader.noun}: check base_url")
-        # Without this, a generator that is not exhausted is only closed when it is garbage-collected.
+        # Otherwise an unfinished generator is closed only when it is garbage-collected.
         async with aclosing(stream.response.aiter_bytes()) as pieces:
             async for piece in pieces:
                 for sent in lines.feed(piece):

@@ -1,7 +1,7 @@
-"""The few events into which every protocol's stream is read, and how values of unexpected shapes are understood. Pure.
+"""The common events of all protocols' streams, and tolerant parsing of values in unexpected forms. Pure.
 
-A reader yields pipecat's frames as they are where an answer contains something beside words and tool calls, such as
-thoughts, and a `ProviderNote` for what is said about the request.
+A reader also yields pipecat's frames for other parts of an answer, such as thoughts, and a `ProviderNote` for data
+about the request.
 """
 
 import json
@@ -16,7 +16,7 @@ from voice.llm.answer.provider_note import ProviderNote
 from voice.plain_text import plain
 
 _THOUGHTS = ("thinking", "reasoning", "reasoning_content", "redacted_thinking", "thought")
-"""Types of the parts of a content that are not meant for the caller."""
+"""Types of content parts that are not meant for the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Text:
 
     Parameters:
         text: the words.
-        is_ahead: whether they came where a message or a part of it begins; some servers stream them once more then.
-        ends: whether the server says that the answer ends with them; some send the whole answer once more then.
+        is_ahead: whether they came at the beginning of a message or a part; some servers then also stream them.
+        ends: whether the server marked the answer's end with them; some then repeat the whole answer.
     """
 
     text: str
@@ -36,15 +36,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPart:
-    """A part of a tool call, as far as the server says which.
+    """A part of a tool call.
 
     Parameters:
-        key: which of the calls, as the protocol counts them; None if it is not said.
+        key: the call's index in the protocol; None if missing.
         id: the call's id.
         name: the tool's name, or a piece of it.
         arguments: JSON text, or a piece of it; "" for none.
-        begins: whether the protocol says that another call begins here.
-        is_whole: whether the arguments are all that the call has, streamed before or not.
+        begins: whether the protocol marks the beginning of another call here.
+        is_whole: whether these are the call's complete arguments, even if they were streamed before.
     """
 
     key: Hashable = None
@@ -57,7 +57,7 @@ class CallPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens that a server reports, so far; None for what it does not say.
+    """The token counts reported by a server so far; None if missing.
 
     Parameters:
         prompt: those of the request, cached ones included.
@@ -74,17 +74,17 @@ class Usage:
     reasoning: int | None = None
 
     def updated(self, later: "Usage") -> "Usage":
-        """The same, with whatever the later report knows in its place: servers report often, and not everything."""
+        """The usage, with its fields replaced by those in the later report: servers send several partial reports."""
         known = {name: value for name in self.__slots__ if (value := getattr(later, name)) is not None}
         return replace(self, **known)
 
 
 def token_usage(usage: Mapping[str, Any], given: str, made: str) -> Usage:
-    """What a server of OpenAI's protocols reports.
+    """The usage reported by a server with one of OpenAI's protocols.
 
     Args:
         usage: as the server sends it.
-        given, made: what the protocol calls the tokens of the request and of the answer, such as "prompt" and
+        given, made: the protocol's names for the tokens of the request and of the answer, such as "prompt" and
             "completion".
     """
     of_given, of_made = (mapping(usage.get(f"{name}_tokens_details")) for name in (given, made))
@@ -99,11 +99,11 @@ def token_usage(usage: Mapping[str, Any], given: str, made: str) -> Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The server says that its answer is whole.
+    """The server marks its answer as complete.
 
     Parameters:
-        reason: in its own word; None where it does not say why.
-        with_words: whether it came together with words. Some servers say so with every word.
+        reason: the server's own word; None if missing.
+        with_words: whether it came together with words. Some servers send it with every word.
     """
 
     reason: str | None = None
@@ -114,7 +114,7 @@ Event = Text | CallPart | Usage | Finish | ProviderNote | Frame
 
 
 class WireError(ValueError):
-    """What a server sent cannot be used; the message continues "<model> at <where>"."""
+    """A server's output cannot be used; the message continues "<model> at <where>"."""
 
 
 class ProviderError(WireError):
@@ -139,7 +139,7 @@ class ProviderError(WireError):
         self.words = next(filter(None, map(words, told)), "it did not say which")
         self.code, self.kind = identifier(error.get("code") or outer.get("code")), identifier(error.get("type"))
         numbers = (outer.get("status"), error.get("status"), error.get("code"), outer.get("code"))
-        # pipecat finds out from this whether the service can still be used.
+        # From this, pipecat decides whether the service can still be used.
         self.status_code = next((number for each in numbers if 400 <= (number := count(each) or 0) < 600), None)
         own = error.get("headers")
         self.headers: Mapping[str, str] = own if isinstance(own, Mapping) else headers or {}
@@ -147,7 +147,7 @@ class ProviderError(WireError):
 
 
 def is_error(body: Mapping[str, Any]) -> bool:
-    """Whether JSON that is no part of an answer reports an error."""
+    """Whether JSON from outside an answer reports an error."""
     if body.get("error") or body.get("errors") or body.get("error_message"):
         return True
     if body.get("object") == "error" or body.get("type") == "error":
@@ -156,19 +156,19 @@ def is_error(body: Mapping[str, Any]) -> bool:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """A JSON object, or the only one in a list; an empty one for anything else."""
+    """A JSON object, alone or as the only item of a list; an empty one for anything else."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, Mapping) else {}
 
 
 def listed(value: Any) -> Sequence[Any]:
-    """A list, or one thing as a list; an empty one for None."""
+    """A list, or a single value as a list; an empty one for None."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def words(value: Any) -> str:
-    """The words of a content: a text, a number, a part with a text, or a list of these; "" for anything else."""
+    """The words of message content: a text, a number, a part with a text, or a list of these; "" for anything else."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -179,7 +179,7 @@ def words(value: Any) -> str:
 
 
 def count(value: Any) -> int | None:
-    """A number that is not below zero, also as text; None for anything else."""
+    """A non-negative number, perhaps as text; None for anything else."""
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
@@ -188,23 +188,23 @@ def count(value: Any) -> int | None:
 
 
 def seconds(value: Any) -> float | None:
-    """A time that is not below zero; None for anything else."""
+    """A non-negative time in seconds; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
         return None
     return float(value)
 
 
 def parsed(text: str | bytes) -> Any:
-    """JSON from a server; None in place of a number that is none, or that no computer's number holds.
+    """JSON from a server, with None in place of NaN, infinities and numbers that are too large.
 
     Raises:
-        ValueError, RecursionError: it is no JSON.
+        ValueError, RecursionError: it is not JSON.
     """
     return json.loads(text, parse_constant=lambda _: None, parse_float=_number, parse_int=_number)
 
 
 def _number(digits: str) -> float | None:
-    # Python refuses to read integers of some thousand digits, and other programs read neither.
+    # Python refuses integers of some thousand digits, which other programs do not read either.
     number = float(digits)
     if not math.isfinite(number):
         return None
@@ -212,14 +212,14 @@ def _number(digits: str) -> float | None:
 
 
 def identifier(value: Any) -> str | None:
-    """An id or a name, also as a number; None where there is none."""
+    """An id or a name, perhaps given as a number; None if missing."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return plain(value).strip() or None if isinstance(value, str) else None
 
 
 def argument_text(value: Any) -> str:
-    """A tool call's arguments as JSON text, also where they came as an object; "" for none."""
+    """A tool call's arguments as JSON text, even if they came as an object; "" for none."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Decides from the headers of a response when to leave a tier, or a speed, alone: before it refuses. Pure.
+"""Decides from response headers when to pause a tier, or a speed, before it refuses. Pure.
 
 The headers are those of OpenAI and of servers that follow it ("x-ratelimit-remaining-requests", with durations such as
 "6m0s"), of Cerebras (the same with "-day" or "-minute" behind), and of Anthropic
@@ -17,13 +17,13 @@ from pipecat.utils.errors import extract_http_status_code
 from voice.llm.answer.provider_note import RateLimitPause, RemainingRequests
 
 GONE_FOR = 3600.0
-"""Seconds for which a model is not asked that its provider no longer has, or does not have."""
+"""Seconds for which to avoid a model that its provider does not have (any more)."""
 NO_CREDIT_FOR = 30.0
-"""Seconds for which a provider is not asked that wants to be paid first."""
+"""Seconds for which to avoid a provider that demands payment first."""
 USUAL_REST = 30.0
-"""Seconds for which a limit is taken to last when the provider does not say."""
+"""The assumed duration of a limit in seconds, if the provider does not state it."""
 FAST_POOL = "anthropic-fast"
-"""The limits of Anthropic's fast speed."""
+"""The name of Anthropic's limits for its fast speed."""
 _THEIRS = re.compile(r"(anthropic-ratelimit|anthropic-fast)-(requests|(?:input-|output-)?tokens)-remaining")
 _USUAL = re.compile(r"(x-ratelimit)-remaining-(requests|tokens)(?:-(?:second|minute|hour|day))?")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -32,13 +32,13 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What one limit has left.
+    """The remaining part of a limit.
 
     Parameters:
         pool: whose limit it is, such as `FAST_POOL`.
-        of: what it limits: requests, tokens, input-tokens or output-tokens.
-        remaining: how many of these are left.
-        resets_in: seconds until it is whole again; None where the provider does not say.
+        of: the limited quantity: requests, tokens, input-tokens or output-tokens.
+        remaining: how many are left.
+        resets_in: seconds until it is fully restored; None if the provider does not say.
     """
 
     pool: str
@@ -48,7 +48,7 @@ class Limit:
 
 
 def read_limits(headers: Mapping[str, str], now: datetime) -> list[Limit]:
-    """The limits that a response's headers tell of; headers that cannot be read are left out."""
+    """The limits in a response's headers; unreadable headers are ignored."""
     found = []
     for name, value in headers.items():
         match = _THEIRS.fullmatch(name.lower()) or _USUAL.fullmatch(name.lower())
@@ -59,13 +59,13 @@ def read_limits(headers: Mapping[str, str], now: datetime) -> list[Limit]:
 
 
 def before_refusal(limits: list[Limit], *, pool: str | None = None, given: int, output: int) -> RateLimitPause | None:
-    """How long not to ask again, because one more request might be refused; None while there is enough.
+    """How long to pause because one more request might be refused; None while enough is left.
 
-    Token limits may not contain the request under way yet, so there must be enough for two.
+    Token limits may not yet count the request under way, so there must be enough for two.
 
     Args:
         limits: see `read_limits`.
-        pool: whose limits count; None for all but those of Anthropic's fast speed.
+        pool: whose limits count; None for all except those of Anthropic's fast speed.
         given: tokens that a request gives the model.
         output: the longest answer, in tokens.
     """
@@ -81,7 +81,7 @@ def before_refusal(limits: list[Limit], *, pool: str | None = None, given: int, 
 
 
 def room(limits: list[Limit], *, given: int, output: int) -> RemainingRequests | None:
-    """How many more requests the limits allow, by the scarcest of them; None where none is told of.
+    """The number of further requests allowed by the tightest limit; None if no limit is known.
 
     Args:
         limits: see `read_limits`; those of Anthropic's fast speed do not count.
@@ -97,28 +97,28 @@ def room(limits: list[Limit], *, given: int, output: int) -> RemainingRequests |
 
 
 def rest_after(error: BaseException | None, now: datetime) -> RateLimitPause | None:
-    """How long not to ask a tier after it failed with this error; None if the next turn may ask it."""
+    """How long to pause a tier after this error; None if the next turn may ask it."""
     status = extract_http_status_code(error) if error is not None else None
     match status:
         case 404:
             return RateLimitPause(seconds=GONE_FOR, why="its provider does not have the model (any more)")
         case 402:
-            return RateLimitPause(seconds=NO_CREDIT_FOR, why="its provider wants to be paid first")
+            return RateLimitPause(seconds=NO_CREDIT_FOR, why="its provider demands payment first")
         case 429 | 503 | 529 if (wait := retry_after(error, now)) is not None:
-            return RateLimitPause(seconds=wait, why=f"its provider answered HTTP {status} and asks to wait so long")
+            return RateLimitPause(seconds=wait, why=f"its provider answered HTTP {status} and asked for this wait")
     return None
 
 
 def retry_after(error: BaseException | None, now: datetime) -> float | None:
-    """The seconds that a provider asks to wait in the headers of its error, an hour at most; None without."""
-    # An error in an event of a socket carries its headers itself.
+    """The wait in seconds that the headers of a provider's error ask for, at most an hour; None without."""
+    # An error in a socket's event carries its own headers.
     headers = getattr(getattr(error, "response", error), "headers", None)
     wait = seconds_until(str(headers.get("retry-after", "")), now) if headers is not None else None
     return None if wait is None else min(wait, GONE_FOR)
 
 
 def seconds_until(text: str, now: datetime) -> float | None:
-    """Seconds until an instant, told as a duration ("6m0s", "1.5"), in ISO 8601 or as HTTP tells dates; None if not."""
+    """Seconds until an instant, given as a duration ("6m0s", "1.5"), in ISO 8601 or as an HTTP date; None otherwise."""
     text = text.strip()
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
@@ -135,7 +135,7 @@ def seconds_until(text: str, now: datetime) -> float | None:
 
 
 def duration(seconds: float) -> str:
-    """A duration as people read it."""
+    """A duration in readable form."""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 

@@ -1,19 +1,19 @@
-"""Finds words of an answer that a server sends again, so that each is said once. Pure."""
+"""Removes text that a server sends twice, so that each word is spoken once. Pure."""
 
 from voice.llm.wires.events import Text
 
 LONG = 24
-"""Characters; so many that are sent again as one piece are the answer once more, not what it goes on with."""
+"""The least characters of a repeated piece that count as a repetition, not as more of the answer."""
 SEVERAL = 3
-"""Words in a first piece that nothing else begins with by chance."""
+"""The least words of a first piece that cannot recur by chance."""
 
 
 class Repetition:
-    """Takes an answer's pieces and returns what is new in them.
+    """Takes an answer's pieces and returns their new text.
 
-    Servers repeat in three ways: they stream what they sent ahead, they end with the whole answer, or each piece holds
-    the whole answer so far. The last is certain once three pieces in a row have grown, so that the second is held back
-    until the third has come.
+    Servers repeat in three ways: they send text ahead and then stream it, they end with the whole answer, or each piece
+    holds the whole answer so far. The last is certain once three pieces in a row have grown, so the second is held back
+    until the third arrives.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Repetition:
         """The last piece, once each is known to hold the whole answer so far."""
 
     def feed(self, piece: Text) -> str:
-        """The words that are new and certain now."""
+        """The new text that is certain by now."""
         text = piece.text
         if piece.is_ahead:
             self._ahead += text
@@ -53,7 +53,7 @@ class Repetition:
         return "" if is_whole and (piece.ends or len(text) >= LONG) else self._say(text)
 
     def flush(self) -> str:
-        """The answer is over, as far as is known: what was held back."""
+        """The text held back; called when the answer seems to be over."""
         held, self._held = self._held or "", None
         return self._say(held.removeprefix(self._said) if len(self._said.split()) >= SEVERAL else held)
 

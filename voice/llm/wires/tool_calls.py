@@ -1,4 +1,4 @@
-"""Assembles the tool calls of an answer from their parts. Nothing is called that was not sent whole. Pure."""
+"""Assembles the tool calls of an answer from their parts. Incomplete calls are never made. Pure."""
 
 import json
 import math
@@ -11,15 +11,15 @@ from typing import Any
 from voice.llm.wires.events import CallPart, WireError
 
 MOST_CALLS = 20
-"""In one answer; more are a model that repeats itself."""
+"""The most calls in one answer; more mean that the model is repeating itself."""
 OLDER = "function_call"
-"""Key of the call in Chat Completions' older form, which some servers send beside the newer one."""
+"""Key of the call in Chat Completions' older form, which some servers send besides the newer one."""
 _NAMESPACE = re.compile(r"[./:]")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A whole call: its id is unique in its conversation, its arguments are the object that was sent."""
+    """A complete call: its id is unique in the conversation, its arguments are the object sent."""
 
     id: str
     name: str
@@ -45,7 +45,7 @@ class _Call:
         self.id = self.id or part.id
         if part.name:
             self.names.append(part.name)
-        # Some servers send the whole call once more at its end.
+        # Some servers repeat the whole call at its end.
         if not part.arguments or (self.is_whole and _object(part.arguments) == _object(self.text)):
             return
         if part.is_whole and part.arguments.startswith(self.text):
@@ -53,7 +53,7 @@ class _Call:
         self.pieces.append(part.arguments)
 
     def is_followed_by(self, part: CallPart, known: Collection[str]) -> bool:
-        """Whether a part that names no other call begins one nevertheless."""
+        """Whether a part begins another call, although it has no new id or index."""
         if part.id and self.id and part.id != self.id:
             return True
         name = "".join(self.names[:1])
@@ -68,11 +68,11 @@ class _Call:
 class ToolCalls:
     """Collects the parts of an answer's tool calls.
 
-    Servers differ: the index may be missing, or the same for all calls, ids may be missing or numbers, and a name may
+    Servers differ: the index may be missing or the same for all calls, ids may be missing or numeric, and a name may
     come in pieces or with every part.
 
     Args:
-        known: the names of the tools that the model was offered.
+        known: the names of the tools offered to the model.
     """
 
     def __init__(self, known: Collection[str]) -> None:
@@ -83,7 +83,7 @@ class ToolCalls:
         return bool(self._calls)
 
     def add(self, part: CallPart) -> None:
-        """Add a part to the call that it belongs to."""
+        """Add a part to its call."""
         call = None if part.begins else self._of(part)
         if call is None or call.is_followed_by(part, self._known):
             call = _Call(part.key, part.id)
@@ -91,13 +91,13 @@ class ToolCalls:
         call.add(part)
 
     def made(self, *, used: Collection[str]) -> Sequence[ToolCall]:
-        """The calls, once the answer is over; one that was announced twice is made once.
+        """The calls, once the answer is over; one announced twice is made once.
 
         Args:
-            used: ids of the calls that the conversation has already; some servers begin anew with every answer.
+            used: ids of earlier calls in the conversation; some servers restart their ids with every answer.
 
         Raises:
-            WireError: one of them has no name, or its arguments are no JSON object, or there are too many. None may
+            WireError: a call has no name, its arguments are not a JSON object, or there are too many calls. None may
                 run then.
         """
         made, ids = list[ToolCall](), set(used)
@@ -108,13 +108,13 @@ class ToolCalls:
                 raise WireError("called a tool without naming it")
             arguments = _arguments(call.pieces)
             if arguments is None:
-                raise WireError(f"called {name} with arguments that are no whole JSON object")
+                raise WireError(f"called {name} with arguments that are not a whole JSON object")
             seen.append((call, name, arguments))
         for index, (call, name, arguments) in enumerate(seen):
             others = [(other, theirs) for other, named, theirs in seen[:index] if named == name]
             if any(_is_again(call, other) and theirs == arguments for other, theirs in others):
                 continue
-            # A call may be announced without its arguments and sent with them elsewhere.
+            # A call may be announced without its arguments and sent in full later.
             others = [(other, theirs) for other, named, theirs in seen if named == name and other is not call]
             if not arguments and any(theirs and call.id and call.id == other.id for other, theirs in others):
                 continue
@@ -126,7 +126,7 @@ class ToolCalls:
         return made
 
     def _of(self, part: CallPart) -> _Call | None:
-        """The call that a part belongs to, as far as its index and its id tell; None for a new one."""
+        """The call of a part, by its index and id; None for a new one."""
         known = reversed(self._calls)
         if part.key is None and part.id is None:
             return next(known, None)
@@ -137,13 +137,13 @@ class ToolCalls:
 
 
 def _is_again(call: _Call, other: _Call) -> bool:
-    """Whether two calls of the same tool with the same arguments are one that was announced twice."""
+    """Whether two calls of the same tool with the same arguments are one, announced twice."""
     same_place = call.key is not None and call.key == other.key
     return same_place or (call.id is not None and call.id == other.id) or OLDER in (call.key, other.key)
 
 
 def _name(pieces: Sequence[str], known: Collection[str]) -> str:
-    """The name that came in pieces, or whole with every part, or longer with every part."""
+    """The name, whether sent in pieces, whole with every part, or longer with every part."""
     if len(set(pieces)) <= 1:
         return _declared(pieces[0], known) if pieces else ""
     joined, last = _declared("".join(pieces), known), pieces[-1]
@@ -152,16 +152,16 @@ def _name(pieces: Sequence[str], known: Collection[str]) -> str:
 
 
 def _declared(name: str, known: Collection[str]) -> str:
-    """A name without the namespace that a model put before it, such as "functions.", if the rest was declared."""
+    """The name without a model's namespace prefix, such as "functions.", if the rest was declared."""
     bare = _NAMESPACE.split(name)[-1]
     return bare if name not in known and bare in known else name
 
 
 def _arguments(pieces: Sequence[str]) -> dict[str, Any] | None:
-    """The arguments that came in pieces; None if they are no JSON object."""
+    """The arguments, joined from their pieces; None if they are not a JSON object."""
     ways = ["".join(pieces)]
     if len(pieces) > 1 and (given := _object(pieces[0])) is not None:
-        # They were given when the call began, or an empty object in their place, and streamed then.
+        # The call began with them, or with an empty object, and then streamed them.
         rest = "".join(pieces[1:])
         ways += [rest] if not given or _object(rest) == given else []
     if all(later.startswith(earlier) for earlier, later in zip(pieces, pieces[1:], strict=False)):
@@ -171,7 +171,7 @@ def _arguments(pieces: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """A JSON object, also as JSON text in JSON; nothing and null are an empty one; None for anything else."""
+    """A JSON object, perhaps encoded as JSON text; empty for nothing and null; None for anything else."""
     for _ in range(2):
         if not text.strip():
             return {}

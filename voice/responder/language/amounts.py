@@ -46,7 +46,7 @@ class Amount:
     said: str | None = None
 
 
-# Per quantity: names separated by "/" (beside the plural), and the factor. Those that few ask for come last.
+# Per quantity: names separated by "/" (besides the plural), and the factor. Rare units come last.
 _TABLE: dict[str, list[tuple[str, str]]] = {
     "length": [
         ("mile", "1609.344"), ("foot", "0.3048"), ("inch", "0.0254"), ("yard", "0.9144"), ("kilometer/km/k m", "1000"),

@@ -24,7 +24,7 @@ _LEAD_IN = re.compile(r"(?<!\S)(?:" + "|".join(sorted(_LEAD_INS, key=len, revers
 _COURTESY = re.compile(r"(?:(?:please|thanks|thank you|thank you very much|for me|right now|if you can|would you) )+$")
 _STRAY_END = re.compile(r"(?<!\S)(?:the|a|an|and|oh|huh|it|he|of|but) $")
 _REASON = re.compile(r"(?<= )(?:because|since|so that|so i|while i|before i|until i|when i|for my|for the) .*$")
-# After one of these words, a request is mentioned, asked about or forbidden, but not made.
+# After one of these words, a request is only mentioned, asked about or forbidden.
 _REPORTING = frozenset((
     "not", "don't", "dont", "do", "did", "does", "didn't", "doesn't", "never", "won't", "can't", "cannot", "no", "why",
     "who", "whom", "whose", "how", "when", "where", "which", "can", "could", "would", "should", "will", "if",
@@ -32,7 +32,7 @@ _REPORTING = frozenset((
     "repeat",
 ))  # fmt: skip
 MOST_WORDS = 40
-"""The longest request, in words: twenty seconds of speech. A message may be much longer, and is no request then."""
+"""The most words of a request: twenty seconds of speech. A longer message is not a request."""
 MOST_STRAY_WORDS_BEFORE = 4
 """Most stray words that are tolerated before a request."""
 MOST_STRAY_WORDS_AFTER = 2
@@ -83,7 +83,7 @@ def _shortened(text: str) -> Iterator[str]:
 
 
 def _starts(text: str) -> Iterator[tuple[int, bool]]:
-    """Offsets where a request may begin, and whether stray words precede it; those without come first."""
+    """Offsets at which a request may begin, and whether stray words precede it; those without come first."""
     strays: list[int] = []
     for found in re.finditer(r"\S+ ", text):
         prefix = text[: found.start()]

@@ -37,7 +37,7 @@ _NUMBERS = {said: number for number in range(60) for said in (cardinal(number), 
 _MINUTES = {said: minute for said, minute in _NUMBERS.items() if minute > 9 or said[0] == "0"} | {
     f"{zero} {cardinal(minute)}": minute for minute in range(10) for zero in ("oh", "zero")
 }
-"""What may follow the hour: "thirty", "oh five", "05"; not "five" alone."""
+"""The minutes after an hour: "thirty", "oh five", "05"; not "five" alone."""
 _SHARES = {"half": 30, "quarter": 15}
 
 
@@ -58,7 +58,7 @@ PATTERN = numbers_and(
 
 @dataclass(frozen=True, slots=True)
 class ClockTime:
-    """A time of day as it was said.
+    """A time of day as spoken.
 
     Parameters:
         hour: 0 to 23; 1 to 12 where `half` is None.
@@ -77,9 +77,9 @@ class ClockTime:
         return replace(self, day=day)
 
     def after(self, now: datetime) -> datetime | None:
-        """When it is next that time after `now`, which is local; None if it was today.
+        """The next occurrence after `now` (local time); None if it was meant for today and has passed.
 
-        Of both halves of the day the next one is meant, and tomorrow that of the waking day.
+        Without a half of the day, the next occurrence is meant; for tomorrow, the one during waking hours.
         """
         hours = [self.hour]
         if self.half is None:
@@ -117,7 +117,7 @@ def parse_clock(words: str) -> ClockTime | None:
 
 
 def _hour_and_minute(words: str) -> tuple[int, int] | None:
-    """Hour and minute as they were said, without the half of the day."""
+    """Hour and minute as spoken, without the half of the day."""
     if words in ("noon", "midnight"):
         return (12 if words == "noon" else 0), 0
     if found := _RELATIVE.fullmatch(words):
@@ -142,7 +142,7 @@ def say_time(now: datetime) -> str:
 
 
 def sample_clock(rng: random.Random) -> str:
-    """A time that people want to be reminded at."""
+    """A typical time for a reminder."""
     hour, minute = cardinal(rng.randint(5, 12)), rng.choice(["fifteen", "thirty", "thirty", "forty five"])
     core = rng.choice([hour, hour, f"{hour} {minute}", f"half past {hour}", f"quarter to {hour}", f"{hour} o'clock"])
     return core + rng.choice(["", "", "", " in the morning", " tomorrow", " a.m.", " p.m.", " tonight"])

@@ -82,7 +82,7 @@ def attributive(text: str) -> str:
 
 
 def sample_duration(rng: random.Random) -> str:
-    """A length that people choose for timers."""
+    """A typical length of a timer."""
     count = cardinal(rng.choice((2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 12, 15, 20, 25, 30, 40, 45, 50, 60, 90)))
     rest, joint = cardinal(rng.choice((10, 15, 20, 30, 45))), rng.choice((" and", ""))
     other = rng.choice(("half an hour", "an hour and a half", "two and a half minutes", "a minute", "an hour"))

@@ -91,7 +91,7 @@ class _Reader:
         self.text = text
         self.at = 0
         self.said: list[str] = []
-        """What was read, in the words of an answer."""
+        """The expression read so far, in the words of an answer."""
 
     def take(self, heard: str, said: str) -> bool:
         found = _compiled(heard).match(self.text, self.at)
@@ -126,7 +126,7 @@ class _Reader:
 
 
 def work_out(text: str, operation: Operation, a: Fraction, b: Fraction) -> SumResult:
-    """The result of an operation that is `text` in words, or why there is none."""
+    """The result of an operation with the words `text`, or the reason for having none."""
     try:
         return SumResult(text, operation(a, b))
     except Undefined as reason:
@@ -159,7 +159,7 @@ def parse_bare(words: str) -> SumResult | None:
 
 
 def sample_expression(rng: random.Random) -> str:
-    """A sum as people ask for it."""
+    """A typical spoken sum."""
     a, b = sample_number(rng), sample_number(rng)
     said = rng.choice(("plus", "plus", "minus", "minus", "times", "times", "times", "divided by", "divided by"))
     part = rng.choice(("half of", "double", "twice", "a third of", "a quarter of", "three quarters of"))

@@ -39,7 +39,7 @@ _INNERMOST = re.compile(r"\((?P<one>[^\[\]()]*)\)|\[(?P<optional>[^\[\]()]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class SlotKind:
-    """What may fill a slot.
+    """A kind of slot value.
 
     Parameters:
         name: its name in templates.

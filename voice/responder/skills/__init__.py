@@ -1,1 +1,1 @@
-"""What the responder can do: one module per group of skills."""
+"""The responder's skills: one module per group."""

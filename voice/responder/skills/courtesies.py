@@ -1,4 +1,4 @@
-"""Answers greetings, thanks, goodbyes, and what else is said of the call itself: "stop", "can you hear me", "help"."""
+"""Answers greetings, thanks, goodbyes, and other words about the call itself: "stop", "can you hear me", "help"."""
 
 from voice.responder.skills.skill import Skills, always
 

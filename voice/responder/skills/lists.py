@@ -13,7 +13,7 @@ NAMES = {
     "packing": "packing", "wish": "wish", "guest": "guest",
 }  # fmt: skip
 MOST_ITEMS = 100
-"""The longest list; what is added beyond it is refused."""
+"""The most items of a list; further ones are refused."""
 _GROCERIES = (
     "milk", "bread", "eggs", "butter", "cheese", "coffee", "tea", "sugar", "rice", "pasta", "apples", "bananas",
     "tomatoes", "potatoes", "onions", "chicken", "fish", "juice", "water", "soap", "toothpaste", "batteries", "flour",
@@ -48,14 +48,14 @@ SKILLS = Skills()
 
 
 def named(request: Request) -> tuple[str, tuple[str, ...]]:
-    """The list that is meant, and its items: the named one, else the newest, else the shopping list."""
+    """The intended list and its items: the named one, else the newest, else the shopping list."""
     newest = request.state.lists[-1][0] if request.state.lists else "shopping"
     name = request.get("list", str) or newest
     return name, dict(request.state.lists).get(name, ())
 
 
 def with_list(state: State, name: str, items: tuple[str, ...]) -> State:
-    """The state with this list, which is the newest now."""
+    """The state with this list as the newest."""
     return state.but(lists=(*(entry for entry in state.lists if entry[0] != name), (name, items)))
 
 
@@ -67,7 +67,7 @@ def with_list(state: State, name: str, items: tuple[str, ...]) -> State:
     share=2,
 )
 def add(request: Request) -> SkillAnswer:
-    """Puts items on a list that are not there yet."""
+    """Puts new items on a list."""
     (name, items), wanted = named(request), request.slot("items", tuple)
     new = tuple(item for item in dict.fromkeys(wanted) if item not in items)
     if not new:

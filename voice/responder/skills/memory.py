@@ -23,7 +23,7 @@ def stems(text: str) -> set[str]:
 
 
 def subject(fact: str) -> str:
-    """What a fact is about: the words before its verb, or all words."""
+    """The subject of a fact: the words before its verb, or all words."""
     return _VERBS.split(fact, maxsplit=1)[0]
 
 
@@ -34,7 +34,7 @@ def recall(facts: tuple[str, ...], question: str) -> list[str]:
 
 
 def say_fact(fact: str) -> str:
-    """The fact as it is said to the user."""
+    """The fact as spoken to the user."""
     return sentence(f"you asked me to remember {said_back(fact)}" if fact.startswith("to ") else said_back(fact))
 
 
@@ -97,7 +97,7 @@ def remember(request: Request) -> SkillAnswer:
     share=3,
 )
 def say_all(request: Request) -> SkillAnswer:
-    """Says everything that is remembered."""
+    """Says all remembered facts."""
     if not request.state.facts:
         return SkillAnswer("You have not asked me to remember anything yet.")
     return SkillAnswer(" ".join(say_fact(fact) for fact in request.state.facts))

@@ -1,4 +1,4 @@
-"""Counts, spells, and repeats what was said."""
+"""Counts, spells, and repeats."""
 
 import random
 from fractions import Fraction

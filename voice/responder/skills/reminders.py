@@ -1,4 +1,4 @@
-"""Reminders: at a time of day or after a while, the user is told what to do. They end with the call, as answers say."""
+"""Reminders at a time of day or after a delay. They end with the call, and answers say so."""
 
 import re
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from voice.responder.state import Timer
 
 AWAITING_TIME = "reminder time"
 SOON = timedelta(minutes=10)
-"""What is due later than this is promised only while the call lasts."""
+"""Reminders due later than this are promised only for the duration of the call."""
 _LAST_DAY = re.compile(r" (today|tonight|tomorrow)(?: (morning|afternoon|evening))?$")
 TASKS = (
     "call my mother", "take out the trash", "buy milk", "check the oven", "call the doctor", "take my medicine",
@@ -74,7 +74,7 @@ def remind_then(request: Request) -> SkillAnswer | None:
 
 
 def _set(request: Request, task: str) -> SkillAnswer:
-    """Sets a reminder; the day may also stand before the time ("tomorrow at five")."""
+    """Sets a reminder; the day may also precede the time ("tomorrow at five")."""
     clock, duration, day = request.get("clock", ClockTime), request.get("duration", Duration), _LAST_DAY.search(task)
     if clock and day and clock.day is None:
         clock, task = clock.on(1 if day[1] == "tomorrow" else 0), task[: day.start()]
@@ -100,7 +100,7 @@ def _set(request: Request, task: str) -> SkillAnswer:
     share=0.6,
 )
 def list_reminders(request: Request) -> SkillAnswer:
-    """Says what the user will be reminded of."""
+    """Lists the reminders."""
     reminders = running(request.state, request.now, reminders=True)
     said = [f"I will remind you {each.task} at {say_when(each.due, request.now)}." for each in reminders]
     return SkillAnswer(" ".join(said) or "You have no reminders.")

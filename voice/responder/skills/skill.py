@@ -1,4 +1,4 @@
-"""What a skill is: templates of requests, and a function that answers a request and returns the new state."""
+"""A skill: templates of requests, and a function that answers a request and returns the new state."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A recognised request, with everything that its answer may depend on.
+    """A recognised request, with all inputs of its answer.
 
     Parameters:
         slots: slot name to value; a missing optional slot has no entry.
@@ -51,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class SkillAnswer:
-    """What to say, and what changes.
+    """An answer: the words and the effects.
 
     Parameters:
         text: complete sentences.
@@ -74,12 +74,12 @@ A = TypeVar("A", bound=Answer)
 
 
 def never(_slots: Mapping[str, object]) -> bool:
-    """For skills without open text at the end, and where more words must follow."""
+    """For skills whose requests have no open text at the end, or need more words."""
     return False
 
 
 def always(_slots: Mapping[str, object]) -> bool:
-    """For words that may stand alone, and as often begin a request ("hello")."""
+    """For words that stand alone as often as they begin a request ("hello")."""
     return True
 
 
@@ -127,7 +127,7 @@ class Skills(list[Skill]):
     """The skills of one subject. If two of them match the same words, the earlier one wins."""
 
     def on(self, intent: str, *templates: str, **options: Any) -> Callable[[A], A]:
-        """Decorate the function that answers what `templates` say; for `options` see `Skill`."""
+        """Decorate the function that answers requests of these `templates`; for `options` see `Skill`."""
 
         def learn(answer: A) -> A:
             self.append(Skill(intent, templates, answer, **options))
@@ -136,5 +136,5 @@ class Skills(list[Skill]):
         return learn
 
     def say(self, text: str, to: str, *templates: str, ends_call: bool = False, **options: Any) -> None:
-        """Answer what `templates` say with the same text always; `to` is their intent."""
+        """Answer requests of these `templates` with a fixed text; `to` is their intent."""
         self.append(Skill(to, templates, lambda request: SkillAnswer(text, ends_call=ends_call), **options))

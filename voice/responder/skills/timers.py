@@ -19,7 +19,7 @@ SKILLS = Skills()
 
 
 def title(timer: Timer) -> str:
-    """What distinguishes it from other timers: "pasta", "10 second"."""
+    """The timer's distinctive name: "pasta", "10 second"."""
     return timer.name or attributive(timer.length)
 
 

@@ -8,7 +8,7 @@ SKILLS = Skills()
 
 
 def resolve(start: Unit, end: Unit) -> tuple[Unit, Unit]:
-    """The same units, but an ounce that is converted to or from a volume is a fluid ounce."""
+    """The same units, except that an ounce becomes a fluid ounce in a conversion to or from a volume."""
     fluid = BY_NAME["fluid ounce"]
     if start.singular == "ounce" and end.quantity == "volume":
         return fluid, end

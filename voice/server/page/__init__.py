@@ -1,1 +1,1 @@
-"""The page that a server shows to browsers: talk to its agent, and see what each turn took."""
+"""The web page of a server: talk to its agent, and see how long each turn took."""

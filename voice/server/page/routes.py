@@ -1,4 +1,4 @@
-"""The pages of a server, which load nothing from elsewhere: one to talk to its agent, one of the calls under way."""
+"""The pages of a server: one to talk to its agent, one with the calls under way. They load nothing from elsewhere."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ from voice.server.metrics import CallFigures
 
 PAGE_PATH = "/"
 FILES_PATH = "/page/{name}"
-"""Where the page finds its scripts and styles."""
+"""The path of the page's scripts and styles."""
 INDEX = "index.html"
 TYPES = {
     "html": "text/html; charset=utf-8",
@@ -36,11 +36,11 @@ HEADERS = {
 CALLS_PAGE_PATH = "/live"
 CALLS_PAGE = "live.html"
 CALLS_PATH = "/live/calls"
-"""Where that page reads the calls under way."""
+"""The path from which that page reads the calls under way."""
 
 
 def take_head(routes: Iterable[BaseRoute]) -> None:
-    """Let routes that take GET take HEAD as well; FastAPI, unlike Starlette, does not by itself."""
+    """Make GET routes answer HEAD as well; unlike Starlette, FastAPI does not do so by itself."""
     for route in routes:
         if isinstance(route, APIRoute) and route.methods and "GET" in route.methods:
             route.methods.add("HEAD")
@@ -68,15 +68,15 @@ def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | 
     """The addresses of both pages.
 
     Args:
-        access: who may read what calls are under way.
-        under_way: the calls under way; None where nothing is counted.
+        access: who may see the calls under way.
+        under_way: the calls under way; None without metrics.
     """
     routes = APIRouter()
 
     @routes.get(PAGE_PATH)
     @routes.get(FILES_PATH)
     async def page(name: str = INDEX) -> Response:
-        """A file of the pages, which hold no secrets; who may call is decided at the call."""
+        """A file of the pages. They hold no secrets; access is checked when a call begins."""
         found = page_files().get(name)
         if found is None:
             return JSONResponse({"error": "The page has no such file."}, 404)
@@ -89,7 +89,7 @@ def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | 
 
     @routes.get(CALLS_PATH)
     async def calls(request: Request) -> Response:
-        """The calls under way, which are not for strangers."""
+        """The calls under way; needs the server's token."""
         refusal = access.refusal_of_stranger(request.headers)
         if refusal:
             return JSONResponse({"error": refusal.reason}, refusal.status)

@@ -1,1 +1,1 @@
-"""Piper: a voice shared by all calls, and the speech service of a call."""
+"""Piper: a voice shared by all calls, and a call's speech service."""

@@ -1,8 +1,8 @@
-"""Cuts a Piper voice's graph in two, so that its audio can be made piece by piece. Pure: a model in, two models out.
+"""Cuts a Piper voice's graph in two, so that it can synthesise piece by piece. Pure: a model in, two models out.
 
-A VITS voice draws its noise and reads the whole sentence before the generator (`dec`, a HiFi-GAN). From the
-generator's first convolution on, every sample depends on a few frames only. How many is read from the graph, so that
-the pieces together equal the audio made at once.
+A VITS voice draws its noise and processes the whole sentence before the generator (`dec`, a HiFi-GAN). From the
+generator's first convolution on, each sample depends on only a few frames. Their number is computed from the graph, so
+that the pieces equal the audio synthesised at once.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from onnx.helper import get_attribute_value, make_tensor_value_info
 from onnx.utils import Extractor
 
 GENERATOR_INPUT = "conv_pre"
-"""How Piper's exporter names the generator's first convolution; part of the name of a node or a weight."""
+"""The name that Piper's exporter gives the generator's first convolution; part of the name of a node or a weight."""
 
 SAMPLEWISE = frozenset(["Add", "Cast", "Div", "Identity", "LeakyRelu", "Mul", "Squeeze", "Sub", "Tanh", "Unsqueeze"])
 """Operations that compute a sample from samples of the same instant."""
@@ -32,7 +32,7 @@ class CutGraph:
         encoder: serialised; computes `latent`, and `durations` if the voice has them, from the voice's inputs.
         decoder: serialised; computes the audio from `latent` and the voice's inputs named in `decoder_inputs`.
         latent: name of the tensor that the encoder passes to the decoder, [1, channels, frames].
-        durations: name of the tensor of frames that each phoneme id lasts; None if the graph does not report them.
+        durations: name of the tensor with the frames of each phoneme id; None if the graph does not report them.
         decoder_inputs: names of the voice's inputs that the decoder needs, such as the speaker's number.
         context: frames on each side on which a frame's audio depends.
         hop: samples per frame.
@@ -89,7 +89,7 @@ def cut_graph(model: ModelProto) -> CutGraph | None:
 
 
 def durations_of(model: ModelProto) -> str | None:
-    """Name of the tensor of frames that each phoneme id lasts, declared in the graph; None if it has none.
+    """Name of the graph's tensor with the frames of each phoneme id; None without one.
 
     It is the output of the graph's only Ceil, as in Piper's own alignments.
     """
@@ -142,7 +142,7 @@ def _context(latent: str, output: str, nodes: list[NodeProto], audible: set[str]
 
 
 def _reach(node: NodeProto, needed: int, audible: set[str]) -> int:
-    """Samples of a node's input that are needed on each side, if `needed` samples of its output are."""
+    """Samples of a node's input needed on each side for `needed` samples of its output."""
     if node.op_type in SAMPLEWISE:
         return needed
     if node.op_type not in ("Conv", "ConvTranspose") or audible.intersection(node.input[1:]):
@@ -163,7 +163,7 @@ def _reach(node: NodeProto, needed: int, audible: set[str]) -> int:
 
 
 def _integers(node: NodeProto, name: str) -> list[int]:
-    """The values of an attribute that exporters always write.
+    """The values of an attribute always written by exporters.
 
     Raises:
         NotLocal: the node lacks it.

@@ -1,4 +1,4 @@
-"""Cuts a voice's audio into the pieces that are sent: no leading silence, 16-bit samples, words at their ends."""
+"""Cuts a voice's audio into pieces to send: 16-bit samples, without leading silence, with words at their ends."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-# A block whose RMS is softer than this, -46 dB of full scale, is silence: the voices' noise floor lies 7 dB below it.
+# A block with an RMS below this (-46 dB of full scale) is silence: the voices' noise floor lies 7 dB lower.
 AUDIBLE = 0.005
 LEVEL_BLOCK = 0.005
 LONGEST_PIECE = 0.1
-"""Seconds; the audio of one piece is what an interruption can no longer take back."""
+"""Seconds per piece; an interruption cannot take back a piece already sent."""
 
 Audio = npt.NDArray[np.float32]
 """Mono samples in [-1, 1]."""
@@ -28,12 +28,12 @@ class Piece:
 
 
 def samples_of(pieces: Iterable[Piece]) -> Samples:
-    """All of their samples."""
+    """All samples of the pieces."""
     return np.concatenate([np.zeros(0, np.int16), *(piece.samples for piece in pieces)])
 
 
 def onset(audio: Audio, sample_rate: int) -> int | None:
-    """Index of the first audible block of mono samples in [-1, 1]; None when there is none."""
+    """Index of the first audible block of mono samples in [-1, 1]; None without one."""
     size = round(LEVEL_BLOCK * sample_rate)
     blocks = audio[: len(audio) // size * size].reshape(-1, size)
     audible = np.flatnonzero(np.sqrt((blocks**2).mean(axis=1)) > AUDIBLE)
@@ -41,12 +41,12 @@ def onset(audio: Audio, sample_rate: int) -> int | None:
 
 
 class PieceCutter:
-    """Turns the audio of one clause into pieces as it is made.
+    """Turns the audio of one clause into pieces during synthesis.
 
     Args:
         sample_rate: Hz.
-        lead: seconds that stay in front of the first audible sample; Piper puts 170 to 230 ms of silence there, which
-            the listener would hear as a slower answer.
+        lead: seconds kept before the first audible sample; Piper puts 170 to 230 ms of silence there, which would delay
+            the answer.
     """
 
     def __init__(self, sample_rate: int, *, lead: float) -> None:
@@ -58,11 +58,11 @@ class PieceCutter:
         self._given = 0
 
     def expect(self, words: Sequence[str], ends: Sequence[int]) -> None:
-        """Announce the words of the audio fed next, each with the sample after its end, counted from there."""
+        """Announce the words of the audio fed next, each with the sample after its end, relative to that audio."""
         self._words.extend((word, self._fed + end) for word, end in zip(words, ends, strict=True))
 
     def feed(self, audio: Audio) -> list[Piece]:
-        """Add audio; returns what can be sent of it, which is nothing while all is silent."""
+        """Add audio; returns the pieces that can be sent, none while all is silent."""
         self._fed += len(audio)
         if self._held is not None:
             audio = np.concatenate([self._held, audio])
@@ -76,7 +76,7 @@ class PieceCutter:
         return self._cut(audio)
 
     def end(self) -> list[Piece]:
-        """The clause is complete: returns audio held back, and words whose end has not come yet."""
+        """End the clause; returns audio held back, and words whose end has not been reached."""
         pieces = [] if self._held is None else self._cut(self._held)
         if self._words:
             pieces.append(Piece(np.zeros(0, np.int16), tuple(word for word, _ in self._words)))
@@ -125,13 +125,13 @@ def word_ends(
 ) -> list[int]:
     """The sample after the end of each word.
 
-    A phonemiser runs small words together ("in the") and makes several of a number. Where its runs are not the words,
-    they share the clause by how many phonemes each has alone.
+    A phonemiser joins small words ("in the") and splits a number into several. If its runs are not the words, the words
+    share the clause in proportion to the phonemes that each has alone.
 
     Args:
-        words: of the clause as they are said; one may be several spoken words ("forty five dollars"), or none.
+        words: the spoken form of each word of the clause: one or several words ("forty five dollars"), or none.
         runs: as `spoken_runs` gives them.
-        pronounce: phonemes of a word alone, in runs; asked only where the runs are not the words.
+        pronounce: phonemes of a single word, in runs; called only if the runs are not the words.
     """
     if not runs:
         return [0] * len(words)
@@ -147,7 +147,7 @@ def word_ends(
 
 
 def _shared(weights: Sequence[int], runs: Sequence[tuple[int, int]]) -> list[int]:
-    """Ends of words that divide what is spoken by their weights, pauses left out."""
+    """Ends of words that divide the speech, without pauses, in proportion to their weights."""
     spoken = sum(end - start for start, end in runs)
     total, before = max(1, sum(weights)), np.cumsum([0, *(end - start for start, end in runs)])
     ends = []

@@ -1,4 +1,4 @@
-"""Piper as a pipecat TTS service: clauses in, audio and the words heard out, in process."""
+"""Piper as a pipecat TTS service in this process: clauses in, audio and the words heard out."""
 
 import asyncio
 import time
@@ -28,25 +28,25 @@ from voice.tts.synthesis_thread import Urgency
 
 @dataclass(slots=True)
 class Clause:
-    """A clause that is made ahead."""
+    """A clause synthesised in advance."""
 
     taken: bool = False
-    """Whether it is spoken now, so that its call waits for it."""
+    """Whether it is spoken now, and its call waits for it."""
 
     def urgency(self) -> Urgency:
-        """How urgent what is left of it is."""
+        """The urgency of its remaining synthesis."""
         return Urgency.FIRST if self.taken else Urgency.AHEAD
 
 
 class EarlySynthesis:
     """Synthesises the first clause of a speculative answer, and keeps it until the answer is spoken.
 
-    It holds at most one clause. No audio leaves before the clause is taken.
+    It holds at most one clause, and releases no audio before the clause is taken.
 
-    `started`, `used` and `dropped` count clauses; one that is still held is neither used nor dropped.
+    `started`, `used` and `dropped` count clauses; one still held is neither used nor dropped.
 
     Args:
-        voice: what synthesises.
+        voice: the voice that synthesises.
     """
 
     def __init__(self, voice: Voice) -> None:
@@ -58,7 +58,7 @@ class EarlySynthesis:
         self._making: asyncio.Task[None] | None = None
 
     def prepare(self, text: str) -> None:
-        """Start synthesising a clause, in place of any other; the same clause again changes nothing."""
+        """Start synthesising a clause, in place of any other; repeating the same clause changes nothing."""
         if text.strip() == self._text:
             return
         self.drop()
@@ -68,9 +68,9 @@ class EarlySynthesis:
         self._making = asyncio.create_task(self._make(self._text, self._pieces, self._clause))
 
     def take(self, text: str) -> AsyncIterator[Piece] | None:
-        """The audio of the clause, streamed while it is made; None when another clause or none is held.
+        """The audio of the clause, streamed during synthesis; None if another clause or none is held.
 
-        The clause is no longer held after that; closing the iterator stops its synthesis.
+        The clause is then no longer held; closing the iterator stops its synthesis.
         """
         if self._making is None or text.strip() != self._text:
             return None
@@ -104,22 +104,22 @@ async def _hand_over(making: asyncio.Task[None], pieces: asyncio.Queue[Piece | N
 
 
 PROMISED_WITHIN = 0.5
-"""Seconds of audio left in a call below which its next clause is waited for: the longest step of another one, of a
-voice that has to make a sentence at once, takes about as long."""
+"""Seconds of audio left in a call below which its next clause is urgent: about the longest step of another call, with a
+voice that synthesises whole sentences."""
 
 
 class PiperTTSService(TTSService):
-    """Speaks each clause with a shared `Voice`, sending its audio while the rest of it is made.
+    """Speaks each clause with a shared `Voice`, sending audio while the rest is synthesised.
 
-    Prepared audio plays at once: a phrase that the voice has prepared (a `HoldPhraseFrame`), or the clause of the last
+    Prepared audio plays at once: a phrase prepared by the voice (a `HoldPhraseFrame`), or the clause of the last
     `EarlySynthesisFrame`.
 
-    A word follows the audio that ends it, so that the words sent are the words heard. pipecat's timestamps, counted
-    from an answer's first sample, ignore pauses and audio that has yet to be sent.
+    Each word is sent after its audio, so that the words sent are the words heard. pipecat's timestamps, which count
+    from an answer's first sample, ignore pauses and audio not yet sent.
 
     Args:
         voice: the loaded voice; one for all calls.
-        sent_ahead: seconds of audio that the listener has been sent and has not heard yet.
+        sent_ahead: seconds of audio that the listener has received but not yet heard.
     """
 
     def __init__(self, voice: Voice, *, sent_ahead: float = 0.0) -> None:
@@ -133,17 +133,17 @@ class PiperTTSService(TTSService):
         self._sent_ahead = round(sent_ahead * voice.sample_rate)
         self._first_clause = True
         self._plays_until = 0.0
-        """When the audio that has been made so far will have been played, if nobody interrupts it."""
+        """When the audio so far will have been played, unless it is interrupted."""
         self.ahead = EarlySynthesis(voice)
 
     def can_generate_metrics(self) -> bool:
-        """Whether this service reports its times: yes."""
+        """True: this service reports its times."""
         return True
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Note where an utterance starts and what may be spoken next, then let pipecat do the rest."""
+        """Note starts of utterances and phrases to be spoken next; pipecat does the rest."""
         if isinstance(frame, TTSSpeakFrame):
-            # An utterance of its own, even between an answer's start and its first clause.
+            # A separate utterance, even between an answer's start and its first clause.
             of_answer, self._first_clause = self._first_clause, True
             try:
                 await super().process_frame(frame, direction)
@@ -152,7 +152,7 @@ class PiperTTSService(TTSService):
             return
         if isinstance(frame, AnswerTextFrame) and not frame.skip_tts:
             for clause in frame.clauses:
-                # Whole as it is: pipecat's own aggregator, which cuts the text of other services, is passed by.
+                # Already whole: bypass pipecat's aggregator, which cuts the text of other services.
                 whole = AggregatedTextFrame(clause, TextType.SENTENCE, raw_text=clause)
                 await super().process_frame(whole, direction)
             return
@@ -167,7 +167,7 @@ class PiperTTSService(TTSService):
             self.ahead.prepare(frame.text)
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
-        """Keep words in their place after their audio; a timestamp would make them leave that order."""
+        """Keep words in order after their audio; a timestamp would break that order."""
         frame.pts = None
         await super().push_frame(frame, direction)
 
@@ -196,7 +196,7 @@ class PiperTTSService(TTSService):
         await self.add_word_timestamps([(word, 0.0) for word, _ in words], context_id)
 
     async def _pieces(self, text: str, *, first: bool) -> AsyncIterator[Piece]:
-        """A clause's audio: prepared before the call, prepared speculatively, or synthesised now."""
+        """A clause's audio: prepared before the call, synthesised early, or synthesised now."""
         prepared: Sequence[Piece] | None = self._piper.prepared(text) if first else None
         if prepared is not None:
             for piece in prepared:
@@ -211,10 +211,10 @@ class PiperTTSService(TTSService):
             yield piece
 
     def _urgency(self) -> Urgency:
-        """That of a clause after the first: the less audio is left, the more."""
+        """The urgency of a clause after the first: the less audio is left, the higher."""
         return Urgency.PROMISED if self._plays_until - time.monotonic() < PROMISED_WITHIN else Urgency.LATER
 
     async def _audio(self, samples: Samples, context_id: str) -> TTSAudioRawFrame:
-        # At the same rate, the samples stay unchanged.
+        # At equal rates, the samples stay unchanged.
         audio = await self._resampler.resample(samples.tobytes(), self._piper.sample_rate, self.sample_rate)
         return TTSAudioRawFrame(audio, self.sample_rate, 1, context_id=context_id)

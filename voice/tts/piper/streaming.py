@@ -1,4 +1,4 @@
-"""Runs a Piper graph: phoneme ids to audio, piece by piece if the graph can be cut, else by sentence."""
+"""Runs a Piper graph from phoneme ids to audio, piece by piece if the graph can be cut, else by sentence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,17 +15,17 @@ from voice.tts.piper.graph_cut import CutGraph, cut_graph, durations_of
 from voice.tts.piper.pieces import Audio
 
 PIECE_SECONDS = 0.5
-"""Seconds of audio in a piece after the first; an interruption waits for at most this much."""
+"""Seconds of audio in each piece after the first; an interruption waits for at most one piece."""
 
 Feeds = Mapping[str, npt.NDArray[Any]]
 
 
 class Sentence(Protocol):
-    """One sentence that is being synthesised."""
+    """A sentence during synthesis."""
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """How many samples each phoneme id lasts; all equal if the graph does not report it."""
+        """The duration of each phoneme id in samples; all equal if the graph does not report it."""
 
     def chunks(self, *, first: int) -> Iterator[Audio]:
         """The audio in order, mono in [-1, 1]; each step computes one piece.
@@ -42,7 +42,7 @@ class Graph(Protocol):
     """Whether audio comes in pieces."""
 
     def begin(self, feeds: Feeds) -> Sentence:
-        """Do the work that precedes any audio; `feeds` are the inputs of Piper's graphs."""
+        """Do the work before the first audio; `feeds` are the inputs of Piper's graphs."""
 
 
 def load_graph(path: Path, *, sample_rate: int, streaming: bool) -> Graph:
@@ -59,9 +59,9 @@ def load_graph(path: Path, *, sample_rate: int, streaming: bool) -> Graph:
 def make_session(model: bytes) -> Any:
     """An inference session on one thread that does not spin.
 
-    It reads the graph from a file: a session made from bytes keeps them, which are as many as the voice has. Without an
-    arena, the memory of a long sentence is freed after it. Together this takes 96 of 256 MB off a voice of 61 MB, and
-    each run takes as long as before.
+    It reads the graph from a file, because a session made from bytes keeps them, a copy of the whole voice. Without an
+    arena, the memory for a long sentence is freed after it. Together this saves 96 of 256 MB for a voice of 61 MB, at
+    the same speed.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -86,7 +86,7 @@ class _Made:
 
 
 class WholeGraph:
-    """A graph that is run once for each sentence."""
+    """A graph that runs once per sentence."""
 
     streams = False
 
@@ -105,14 +105,14 @@ class WholeGraph:
 
 
 class StreamingGraph:
-    """A graph in two parts: the first is run once for each sentence, the second once for each piece of it."""
+    """A graph in two parts: the first runs once per sentence, the second once per piece."""
 
     streams = True
 
     def __init__(self, cut: CutGraph, *, sample_rate: int) -> None:
         self._encoder = make_session(cut.encoder)
         self._decoder = make_session(cut.decoder)
-        # The sessions have both halves, which are as large as the voice's file.
+        # The sessions hold both halves, which together are as large as the voice's file.
         self._cut = replace(cut, encoder=b"", decoder=b"")
         self._taken = {tensor.name for tensor in self._encoder.get_inputs()}
         self._step = max(1, round(PIECE_SECONDS * sample_rate / cut.hop))
@@ -126,7 +126,7 @@ class StreamingGraph:
         return _Latent(self, latent, lengths, beside)
 
     def decode(self, latent: npt.NDArray[np.float32], start: int, end: int, beside: Feeds) -> Audio:
-        """Audio of the frames from `start` up to `end`, as the whole graph would have made it."""
+        """Audio of the frames from `start` up to `end`, equal to the output of the whole graph."""
         before = max(0, start - self._cut.context)
         part = latent[:, :, before : end + self._cut.context]
         (audio,) = self._decoder.run(None, {self._cut.latent: part, **beside})
@@ -134,7 +134,7 @@ class StreamingGraph:
         return made
 
     def bounds(self, frames: int, *, first: int) -> Iterator[tuple[int, int]]:
-        """Where the pieces of a sentence of `frames` frames start and end, in frames; `first` is in samples."""
+        """The bounds of the pieces of a sentence of `frames` frames, in frames; `first` is in samples."""
         start, end = 0, min(frames, max(1, -(-first // self._cut.hop)))
         while start < frames:
             yield start, end
@@ -143,7 +143,7 @@ class StreamingGraph:
 
 @dataclass(frozen=True, slots=True)
 class _Latent:
-    """A sentence for which everything except the audio is computed."""
+    """A sentence with everything computed except the audio."""
 
     graph: StreamingGraph
     latent: npt.NDArray[np.float32]
@@ -156,7 +156,7 @@ class _Latent:
 
 
 def _lengths(feeds: Feeds, frames: Sequence[npt.NDArray[np.float32]], samples: int) -> npt.NDArray[np.int64]:
-    """Divide a sentence's samples among its phoneme ids by their frames; equally if those are unknown."""
+    """Divide a sentence's samples among its phoneme ids by their frames, or equally if those are unknown."""
     known = frames[0].reshape(-1) if frames and frames[0].sum() > 0 else np.ones(feeds["input"].shape[1])
     lengths: npt.NDArray[np.int64] = np.round(known * (samples / known.sum())).astype(np.int64)
     return lengths

@@ -1,4 +1,4 @@
-"""A Piper voice, loaded once and shared by all calls: turns text into 16-bit samples on a thread of its own.
+"""A Piper voice, loaded once and shared by all calls: turns text into 16-bit samples on its own thread.
 
 piper-tts is GPL-3.0-or-later; this module is the only one that imports it.
 """
@@ -24,11 +24,11 @@ from voice.tts.reading.reading import SpokenWord, read_aloud
 from voice.tts.synthesis_thread import SynthesisThread, Urgency, Urgent
 
 EMBEDDED = "en_US-slt-small"
-# Seconds kept before the first audible sample: enough not to clip an onset.
+# Seconds kept before the first audible sample, so that the onset is not clipped.
 LEAD_FIRST = 0.01
 LEAD_LATER = 0.06
 PAUSES = ' ,.;:!?…—-"()^$'
-"""Phoneme symbols at which nothing is spoken."""
+"""Silent phoneme symbols."""
 PAD = "_"
 FIRST_CHUNK = 0.25
 """Seconds of audio after the start of speech in a first piece: enough to play while the next one is synthesised."""
@@ -37,21 +37,21 @@ FIRST_CHUNK = 0.25
 class Voice:
     """Speaks text with one Piper model.
 
-    The level is the model's own: Piper's default, which scales each sentence to full range, makes soft ones jump.
+    The level is the model's own: Piper's default scales each sentence to full range, which makes soft ones jump.
 
     Args:
         path: the voice's .onnx file; its .onnx.json is beside it.
         streaming: synthesise piece by piece if the model allows it; False synthesises a clause at a time.
-        normalise: English and German voices say numbers, dates, addresses and the like in words (see
-            `voice.tts.reading`), and no voice reads out Markdown; False leaves all to the phonemiser. The words of the
-            pieces are the written ones either way.
+        normalise: read numbers, dates, addresses and the like as words in English and German (see `voice.tts.reading`),
+            and drop Markdown in every language; False leaves all to the phonemiser. The words of the pieces are the
+            written ones either way.
 
     Raises:
         ComponentError: the files are missing or are not a Piper voice.
     """
 
     def __init__(self, path: Path, *, streaming: bool = True, normalise: bool = True) -> None:
-        # Imported here because loading onnxruntime and Piper takes a second that `voice --help` must not pay.
+        # Imported here because loading onnxruntime and Piper takes a second, which would slow down `voice --help`.
         from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
         from piper import PiperVoice
         from piper.config import PiperConfig
@@ -78,7 +78,7 @@ class Voice:
             onnx_errors.InvalidGraph,
         ) as error:
             raise ComponentError(f"{path} is not a whole Piper voice ({error}): {repair(path)}.") from error
-        # Piper warns about every phoneme that the voice lacks; our texts make that a matter for debugging only.
+        # Piper warns about every phoneme that the voice lacks; with our texts, that matters only for debugging.
         logging.getLogger("piper").setLevel(logging.ERROR)
         self.name = path.stem
         self.sample_rate: int = settings.sample_rate
@@ -86,14 +86,14 @@ class Voice:
             logger.debug(f"The voice {self.name} cannot be cut into pieces: it synthesises whole sentences.")
         self._piper: Any = PiperVoice(config=settings, session=None)
         self._language: Language = "de" if settings.espeak_voice.startswith("de") else "en"
-        # For a language without rules, the phonemiser reads figures in its own way.
+        # In a language without rules, the phonemiser reads figures in its own way.
         self._reads: str | None = settings.espeak_voice[:2] if normalise else None
         self._prepared: dict[str, Sequence[Piece]] = {}
         self._thread = SynthesisThread()
 
     @property
     def waits(self) -> QueueWaits:
-        """How long first clauses wait for the thread."""
+        """The waits of first clauses for the thread."""
         return self._thread.waits
 
     @property
@@ -104,7 +104,7 @@ class Voice:
     def pieces(self, text: str, *, lead: float = LEAD_LATER) -> Iterator[list[Piece]]:
         """Speak `text`, with at most `lead` seconds before the first audible sample.
 
-        Each step is one piece of work for the processor and yields the audio that can be sent after it.
+        Each step is one unit of computation, and yields the audio that is ready after it.
         """
         cutter = PieceCutter(self.sample_rate, lead=lead)
         for sentence in sentences(text, language=self._language):
@@ -122,11 +122,11 @@ class Voice:
         yield cutter.end()
 
     def synthesize(self, text: str, *, lead: float = LEAD_LATER) -> Samples:
-        """All of `text` at once: int16 mono at `sample_rate`."""
+        """Synthesise all of `text` at once: int16 mono at `sample_rate`."""
         return samples_of(piece for pieces in self.pieces(text, lead=lead) for piece in pieces)
 
     async def stream(self, text: str, *, lead: float, urgency: Urgent) -> AsyncIterator[Piece]:
-        """`pieces` on the voice's own thread, which keeps the event loop free; abandoned, it stops at the next one."""
+        """`pieces` on the voice's own thread, off the event loop; if abandoned, it stops at the next piece."""
         async for pieces in self._thread.steps(self.pieces(text, lead=lead), urgency):
             for piece in pieces:
                 yield piece
@@ -157,17 +157,17 @@ class Voice:
         self._thread.close()
 
     def _read(self, sentence: str) -> list[SpokenWord]:
-        """Its words, with what is said for each."""
+        """The words of a text, with their spoken forms."""
         if self._reads is None:
             return [SpokenWord(word, _without_controls(word)) for word in sentence.split()]
         return read_aloud(sentence, language=self._reads)
 
     def _phoneme_ids(self, sentence: str) -> list[int]:
-        """Ids of a sentence's phonemes, as one sentence; empty if there is nothing to pronounce."""
+        """Ids of the phonemes of a text, as one sentence; empty if there is nothing to pronounce."""
         *parts, last = self._piper.phonemize(sentence) or [[]]
         phonemes = []
         for part in parts:
-            # The phonemiser ends a sentence at every full stop, even at that of "Dr.".
+            # The phonemiser ends a sentence at every full stop, even the one in "Dr.".
             phonemes += [*(part[:-1] if part[-1:] == ["."] else part), " "]
         phonemes += last
         return list(self._piper.phonemes_to_ids(phonemes)) if phonemes else []
@@ -184,7 +184,7 @@ class Voice:
         return feeds
 
     def _pronounce(self, word: str) -> list[str]:
-        """The phonemes of a word alone, in runs without a space."""
+        """The phonemes of a single word, in runs without a space."""
         return "".join(phoneme for part in self._piper.phonemize(word) for phoneme in (*part, " ")).split()
 
     def _ids_of(self, phonemes: str) -> frozenset[int]:
@@ -193,10 +193,10 @@ class Voice:
 
 
 def _without_controls(text: str) -> str:
-    """The text with spaces for control characters: the phonemiser takes a NUL for the end."""
+    """The text with spaces in place of control characters: the phonemiser stops at a NUL."""
     return "".join(char if char.isprintable() or char.isspace() else " " for char in text)
 
 
 def embedded_voice() -> Path:
-    """The .onnx file of the voice that comes with the package."""
+    """The .onnx file of the package's own voice."""
     return Path(str(resources.files("voice.tts.voices").joinpath(f"{EMBEDDED}.onnx")))

@@ -1,1 +1,1 @@
-"""How written text is read aloud: numbers, money, dates, times, units, addresses, codes and Markdown in words."""
+"""Reading written text aloud: numbers, money, dates, times, units, addresses, codes and Markdown in words."""

@@ -1,4 +1,4 @@
-"""The plain text of what is written: characters normalised, markup left out, each traced to where it was written."""
+"""Plain text from written text: normalises characters and removes markup, and traces each character to its source."""
 
 import html
 import re
@@ -8,14 +8,14 @@ from functools import cache
 
 
 class Traced:
-    """A text, and for each of its characters the index of the written character that it stands for."""
+    """A text, with the index of the written character behind each of its characters."""
 
     def __init__(self, text: str, origins: Sequence[int] | None = None) -> None:
         self.text = text
         self.origins = list(range(len(text)) if origins is None else origins)
 
     def sub(self, pattern: "re.Pattern[str]", new: "str | Callable[[re.Match[str]], str]" = "") -> "Traced":
-        """Put other text for each match; a group named "kept" stays, and the rest of its match is left out."""
+        """Replace each match; a group named "kept" stays, and the rest of its match is removed."""
         text, origins, at = [], [], 0
         for found in pattern.finditer(self.text):
             start, end = found.span()
@@ -27,7 +27,7 @@ class Traced:
             else:
                 made, done = new if isinstance(new, str) else new(found), 0
                 text.append(made)
-                # A word that is made stands for one place, so that no two written words share it.
+                # A generated word has a single source position, so that no two written words share it.
                 for word in re.findall(r"\s+|\S+", made):
                     origins += [self.origins[start + (end - start) * done // len(made)]] * len(word)
                     done += len(word)
@@ -35,14 +35,14 @@ class Traced:
         return Traced("".join((*text, self.text[at:])), origins + self.origins[at:])
 
 
-# Compatibility forms that mean more than what they decompose to.
+# Compatibility forms that mean more than their decomposition.
 _AS_THEY_ARE = frozenset("…″‴´¨¯¸")
 _CHARACTERS = {"‐": "-", "−": "-", "﹣": "-", "‒": "–", "№": "No.", "：": ":", "\r": "\n"}
 
 
 @cache
 def _character(char: str) -> str:
-    """What stands for one character: nothing, itself, or its compatibility form (NFKC)."""
+    """The replacement of one character: nothing, itself, or its compatibility form (NFKC)."""
     if char == "\n" or char in _AS_THEY_ARE:
         return char
     category = unicodedata.category(char)
@@ -115,7 +115,7 @@ _MARKUP = (
 
 
 def plain(text: str) -> Traced:
-    """What of a text is read, in characters that have one form each."""
+    """The readable part of a text, in normalised characters."""
     traced = Traced(text).sub(_THOUSANDS).sub(_ENTITY, lambda found: html.unescape(found[0]))
     if not traced.text.isascii():
         traced = traced.sub(_NOT_ASCII, lambda found: _character(found[0]))
@@ -144,7 +144,7 @@ def _commands(traced: Traced) -> Traced:
 
 
 def _formula(text: str) -> str:
-    """The symbols of a formula: letters each by itself, no braces."""
+    """The symbols of a formula: separate letters, no braces."""
     said = _SUM.sub(r"\\\g<name> \g<low> → \g<high>, ", text)
     said = _commands(Traced(said)).sub(_EXPONENT, _exponent).text
     said = re.sub(r"(?<=\w)\s*-\s*", " minus ", said)

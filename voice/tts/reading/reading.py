@@ -1,6 +1,6 @@
-"""Reads written text aloud: what is said for each of its words. Pure.
+"""Reads written text aloud: finds the spoken form of each written word. Pure.
 
-The written words remain what is shown, recorded and remembered; only synthesis takes what is said for them.
+Only synthesis uses the spoken forms; the written words are displayed, recorded and kept in the conversation.
 """
 
 import re
@@ -20,9 +20,9 @@ _FOREIGN = Rule(
     lambda found: anyascii(found[0]).capitalize() if found[0][0].isupper() else anyascii(found[0]).lower(),
     inside=True,
 )
-"""Words in other alphabets, which a voice would spell or call "Chinese letter"."""
+"""Words in other scripts, which a voice would spell or call "Chinese letter"."""
 RULES: Mapping[str, Sequence[Rule]] = {"en": (*english.RULES, _FOREIGN), "de": (*german.RULES, _FOREIGN)}
-"""By language, in order of preference, where several begin at the same character."""
+"""The rules by language, in order of preference for those that match at the same character."""
 _WORD = re.compile(r"\S+")
 _SPACES = re.compile(r"\s+")
 _ATTACHED = frozenset(",.;:!?")
@@ -31,21 +31,21 @@ _DETACHED = re.compile(r"\s+(?=[,.;:!?])")
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A written word and what is said for it: nothing, the word itself, or several words."""
+    """A written word and its spoken form: nothing, the word itself, or several words."""
 
     written: str
     spoken: str
 
 
 def read_aloud(text: str, *, language: str | None = "en") -> list[SpokenWord]:
-    """The words of a sentence, each with what is said for it.
+    """The words of a sentence, each with its spoken form.
 
-    Where several written words are said together ("5:30 p.m.", "$5 million"), the words that are said are shared out
-    among them in order.
+    If several written words are read together ("5:30 p.m.", "$5 million"), the spoken words are distributed among them
+    in order.
 
     Args:
         text: the sentence.
-        language: that of the voice; for one without rules, only markup is left out, and symbols stay.
+        language: that of the voice; without rules for it, only markup is removed, and symbols stay.
     """
     rules = RULES.get(language or "", ())
     read = plain(text)
@@ -56,7 +56,7 @@ def read_aloud(text: str, *, language: str | None = "en") -> list[SpokenWord]:
         _share(spoken, list(dict.fromkeys(of_char[read.origins[at]] for at in range(start, end))), said)
     said = [_tidy(spoken) if rules else spoken.strip() for spoken in said]
     for at, spoken in enumerate(said):
-        # A mark belongs to the word before it, where what stood between them is not said.
+        # Punctuation belongs to the word before it if the text between them is not spoken.
         if (
             rules
             and spoken in _ATTACHED
@@ -67,12 +67,12 @@ def read_aloud(text: str, *, language: str | None = "en") -> list[SpokenWord]:
 
 
 def speech(text: str, *, language: str | None = "en") -> str:
-    """What is said for a sentence, as one text."""
+    """The spoken form of a sentence, as one text."""
     return " ".join(word.spoken for word in read_aloud(text, language=language) if word.spoken)
 
 
 def _owners(spans: list[tuple[int, int]], length: int) -> list[int]:
-    """The word that each character belongs to; white space to the word before it."""
+    """The word of each character; white space belongs to the word before it."""
     owners: list[int] = []
     for word, (start, _) in enumerate(spans):
         owners += [max(word - 1, 0)] * (start - len(owners))
@@ -80,7 +80,7 @@ def _owners(spans: list[tuple[int, int]], length: int) -> list[int]:
 
 
 def _pieces(text: str, rules: Sequence[Rule]) -> list[tuple[int, int, str]]:
-    """The text as pieces: where each begins and ends, and what is said for it."""
+    """The text in pieces: the beginning, end and spoken form of each."""
     pieces, at = [], 0
     while at < len(text):
         found = None
@@ -100,7 +100,7 @@ def _pieces(text: str, rules: Sequence[Rule]) -> list[tuple[int, int, str]]:
 
 
 def _share(spoken: str, owners: list[int], said: list[str]) -> None:
-    """Add what is said for a piece to the words that it covers."""
+    """Distribute the spoken form of a piece over the words that it covers."""
     if len(owners) == 1:
         said[owners[0]] += spoken
         return

@@ -1,1 +1,1 @@
-"""Speech during an answer: what it means, and whether it stops the answer."""
+"""Speech during an answer: its meaning, and whether it stops the answer."""

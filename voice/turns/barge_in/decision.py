@@ -1,21 +1,21 @@
-"""What becomes of an answer that the caller speaks over: ducked, silenced, stopped or resumed. Pure: times are given.
+"""The decision to duck, silence, stop or resume an answer over which the caller speaks. Pure: times are arguments.
 
-Speech between a request and the first moment of its answer silences that at once: the caller may be going on. Any words
-then stop it, but backchannels and laughter; a cough leaves the answer as it was, only later.
+Speech before the answer or in its first moment silences it at once, since the caller may be going on. Any words except
+backchannels and laughter then stop it; a cough only delays it.
 
 Later, sound that is likely to be speech ducks the answer; the words decide:
 
-- "stop", "wait", a correction or the answer to the agent's question stop it as soon as the recogniser has stayed with
-  them for `STABLE`, and so does a whole request that has lasted for `short`.
-- Other words stop it when the speech has gone on for `decide`; a shorter sound whose words ask for nothing is no
-  interruption, because recognisers write words for hums, coughs and laughter, too.
-- Speech without any word yet silences it after `decide`. It stays silent, and can still be resumed, for `hold`, and
-  while the speech goes on for `HOLDS` times as long: some recognisers give words only at a pause. Words that come after
-  the answer has gone on still stop it.
-- Backchannels, no words, the agent's own words and voices that are much softer than the caller's resume it.
+- "stop", "wait", a correction or the answer to the agent's question stop it once they have stayed in the transcript for
+  `STABLE`, and so does a whole request that has lasted for `short`.
+- Other words stop it when the speech has gone on for `decide`. A shorter sound whose words ask for nothing does not
+  interrupt, because recognisers also write words for hums, coughs and laughter.
+- Speech that still has no words silences it after `decide`. It can be resumed for `hold`, or `HOLDS` times as long
+  while the speech goes on, since some recognisers give words only at a pause. Words that come after the answer has
+  resumed still stop it.
+- Backchannels, silence, the agent's own words and voices much softer than the caller's resume it.
 
-A recogniser may also tell what a short sound is like, whatever its words: one that is like a backchannel stops the
-answer only by words that ask for it, and one that is like an interruption stops it however short it is.
+A recogniser may also classify a short sound, regardless of its words: one like a backchannel stops the answer only if
+its words ask for it, and one like an interruption stops it however short it is.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from latency.record.turn import Because, OverlapRecord
 from voice.turns.barge_in.meaning import TAKES_THE_FLOOR, Meaning
 
 STABLE = 0.15
-"""Seconds for which partial words must mean the same: PocketSphinx corrects its words every 0.1 s."""
+"""Seconds for which interim words must keep their meaning: PocketSphinx revises its words every 0.1 s."""
 LIKELY = 0.13
 """Seconds of speech before the detector calls it likely."""
 DETECTION = 0.23
@@ -34,36 +34,37 @@ DETECTION = 0.23
 LISTENS = 4.0
 """Seconds after the end of the sound after which no words are expected any more."""
 AWAITED = 1.0
-"""Seconds after the end of the sound for which a silenced answer waits for the last words, however long it was held."""
+"""Seconds after the end of the sound for which a silenced answer waits for the last words, even beyond `hold`."""
 HOLDS = 3
-"""How many times `hold` an answer stays silent while the speech goes on without words."""
+"""The multiple of `hold` for which an answer stays silent while the speech goes on without words."""
 
 LISTENS_BELOW = 20.0
-"""Nats by which a sound must be more like an interruption than like a backchannel, for its words to stop the answer."""
+"""The least log-likelihood ratio of interruption to backchannel, in nats, for a sound's words to stop the answer."""
 INTERRUPTS_FROM = 60.0
-"""Nats from which it stops the answer however short it is, unless its words are a backchannel's."""
+"""The ratio from which a sound stops the answer however short it is, unless its words are a backchannel."""
 LEANS = 1.3
-"""Seconds of sound after which only its words count."""
+"""Seconds of sound after which only the words count."""
 SENTENCE, MANY_WORDS = 0.65, 4
-"""Seconds of sound and words in it from which they count already: sentences, too, may begin like a backchannel."""
+"""Seconds of sound and number of words from which the words already count: a sentence may also begin like a
+backchannel."""
 
 
 class Action(Enum):
-    """What is to be done with the answer."""
+    """An action on the answer."""
 
     DUCK = auto()
     """Go on more softly."""
     SILENCE = auto()
-    """Be silent, in a way that can be taken back."""
+    """Be silent, but ready to resume."""
     RESUME = auto()
-    """Go on as before; a silenced answer goes on where it was."""
+    """Go on as before; a silenced answer goes on where it broke off."""
     STOP = auto()
     """The caller's turn begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """When speech stops an answer; seconds."""
+    """The times by which speech stops an answer, in seconds."""
 
     decide: float
     """How long speech goes on before words of any kind stop the answer."""
@@ -74,11 +75,11 @@ class Rules:
 
 
 class BargeInDecision:
-    """One stretch of speech over an answer, from the first sound to the decision; then it is `idle` again.
+    """Follows a stretch of speech over an answer, from the first sound to the decision; afterwards it is `idle`.
 
     Args:
         rules: when speech stops an answer.
-        meaning: what the words so far mean, and whether they are all.
+        meaning: returns the meaning of words, given whether they are final.
         is_far: whether the sound so far is too soft to be the caller's.
     """
 
@@ -87,7 +88,7 @@ class BargeInDecision:
     ) -> None:
         self._rules, self._meaning, self._is_far = rules, meaning, is_far
         self.record: OverlapRecord | None = None
-        """The latest stretch of sound and what was decided, also after the decision; None after `clear`."""
+        """The latest stretch of sound and its decision, kept until `clear`."""
         self.clear()
 
     def clear(self) -> None:
@@ -101,13 +102,13 @@ class BargeInDecision:
         """Whether the speech began before the answer, or in its first moment."""
         self._text, self._final = "", False
         self._meant: tuple[Meaning, float] = (Meaning.NOTHING, 0.0)
-        """What the words mean, and since when."""
+        """The meaning of the words, and since when they have had it."""
         self._reported = False
         self._until: float | None = None
         self._let_go = False
         self._leaning: float | None = None
         self._leant_in_pause = False
-        """Whether what the sound is like was told since its latest pause."""
+        """Whether the sound has been classified since its latest pause."""
 
     @property
     def idle(self) -> bool:
@@ -120,20 +121,20 @@ class BargeInDecision:
         return self._active and self._reported
 
     def likely(self, now: float) -> Action | None:
-        """A sound is likely to be speech."""
+        """A sound is probably speech."""
         if self._active:
             return None
         self._begin(OverlapRecord(onset=now - LIKELY, ducked=now))
         return Action.DUCK
 
     def unlikely(self, now: float) -> Action | None:
-        """The sound was no speech: it ended before the detector reported any."""
+        """The sound was not speech: it ended before the detector reported any."""
         if not self._active or self._reported:
             return None
         return self._end(Action.RESUME, "no_speech", now)
 
     def started(self, now: float, *, early: bool = False) -> Action | None:
-        """The detector reports speech; `early` if the answer has hardly begun, or is still awaited."""
+        """The detector reports speech; `early` if the answer has only just begun, or is still awaited."""
         if self._active and not self._let_go:
             self._until, self._final, self._reported = None, False, True
             self._leaning, self._leant_in_pause = None, False
@@ -153,12 +154,12 @@ class BargeInDecision:
         self._until, self._leant_in_pause = None, False
 
     def words(self, text: str, now: float, *, final: bool) -> Action | None:
-        """The recogniser's words so far; with `final`, it gives no others."""
+        """The recogniser's words so far; `final` if it gives no others."""
         self._text, self._final = text, final
         return self.tick(now)
 
     def leans(self, nats: float) -> None:
-        """By the sound so far, an interruption is likelier than a backchannel by this much."""
+        """Take the log-likelihood ratio of interruption to backchannel for the sound so far."""
         if self._active:
             self._leaning, self._leant_in_pause = nats, self._until is not None
 
@@ -185,7 +186,7 @@ class BargeInDecision:
         if stays and not self._is_far() and self._asks(meaning, now):
             return self._end(Action.STOP, _WHY[meaning], now)
         if self._leant_in_pause and self._text and meaning is not Meaning.OWN and self._calls(meaning, now):
-            # The sound seems over: its last words come later and would change nothing.
+            # The sound seems to be over: its last words would change nothing.
             return self._end(Action.STOP, "stop_word", now)
         silenced = self.record.silenced
         if silenced is not None and now - silenced >= self._rules.hold:
@@ -197,19 +198,19 @@ class BargeInDecision:
         return None
 
     def _after_hold(self, held: float, meaning: Meaning, now: float) -> Action | None:
-        """What follows from a silence of `held` seconds, in which no words have decided."""
+        """The action after `held` seconds of silence without a decision by words."""
         if self._until is not None:
-            # Some recognisers give words only after the speech; those of a long request come last.
+            # Some recognisers give words only after the speech, and long requests take longest.
             return self._go_on(now) if now - self._until >= (LISTENS if self._early else AWAITED) else None
         if meaning is not Meaning.NOTHING or self._is_far():
             return None if self._early else self._go_on(now)
         if self._early:
-            # Speech that goes on without words is the caller's, and the last words are worth waiting for.
+            # Continuing speech without words is the caller's, and its last words are worth waiting for.
             return self._end(Action.STOP, "at_once", now)
         return self._go_on(now) if held >= HOLDS * self._rules.hold else None
 
     def _go_on(self, now: float) -> Action | None:
-        """The answer goes on, but for a while a request is not lost because its words are late."""
+        """Resume the answer, but for a while still accept the late words of a request."""
         if self._let_go:
             is_over = self._until is not None and now - self._until >= 2 * LISTENS
             return self._end(Action.RESUME, "no_words", now) if is_over else None
@@ -217,7 +218,7 @@ class BargeInDecision:
         return self._resume("no_words", now)
 
     def _in_time(self, record: OverlapRecord, meaning: Meaning, now: float) -> Action | None:
-        """What follows from speech that has gone on, or whose words have been awaited, for `decide`."""
+        """The action once speech has lasted, or its words have been awaited, for `decide`."""
         lasted = self._lasted(now)
         if self._until is not None and lasted < self._rules.short and record.silenced is None:
             # The words are late. A "stop" among them still stops the answer.
@@ -235,7 +236,7 @@ class BargeInDecision:
         return None
 
     def _by_last_words(self, meaning: Meaning, now: float) -> Action:
-        """What follows from all words there will be."""
+        """The action once the words are final."""
         if meaning in (Meaning.BACKCHANNEL, Meaning.OWN, Meaning.NOTHING):
             return self._end(Action.RESUME, _WHY[meaning], now)
         if self._is_far():
@@ -253,7 +254,7 @@ class BargeInDecision:
         return self._end(Action.STOP, "words", now)
 
     def _asks(self, meaning: Meaning, now: float) -> bool:
-        """Whether the words alone stop the answer. Recognisers hear whole requests in a hum, too ("the time")."""
+        """Whether the words alone stop the answer. Recognisers hear whole requests even in a hum ("the time")."""
         if meaning is Meaning.REQUEST and not self._early:
             return self._lasted(now) >= self._rules.short and not self._listens(now)
         return meaning in TAKES_THE_FLOOR or meaning is Meaning.REQUEST
@@ -265,7 +266,7 @@ class BargeInDecision:
         return self._leaning is not None and self._leaning < LISTENS_BELOW and not is_long
 
     def _calls(self, meaning: Meaning, now: float) -> bool:
-        """Whether the sound is like an interruption, and neither read as a backchannel nor too soft."""
+        """Whether the sound is like an interruption, is not too soft, and has no backchannel's words."""
         if meaning is Meaning.BACKCHANNEL or self._leaning is None or self._is_far():
             return False
         return self._leaning >= INTERRUPTS_FROM and self._lasted(now) < LEANS

@@ -1,4 +1,4 @@
-"""What words said during an answer mean for the answer. Pure."""
+"""The meaning of words spoken over an answer. Pure."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,22 +14,22 @@ from voice.turns.words.laughter import ends_in_laughter
 from voice.turns.words.short_replies import answering
 
 ALIKE = 0.7
-"""How alike words must be to a phrase, 0 to 1, for being that phrase misheard ("of core", "of course")."""
+"""The least likeness of words to a phrase, 0 to 1, to count as that phrase misheard ("of core", "of course")."""
 LEAST_LETTERS = 5
-"""Letters from which a phrase can be recognised in other words: too many short words are alike."""
+"""The least letters of a phrase that can be recognised in misheard words: too many short words are alike."""
 _OTHER_SPELLINGS = frozenset(("ok", "nevermind"))
 SAID_OVER_ANSWERS = tuple(one for one in (*ENGLISH.backchannels, *ENGLISH.stops) if one not in _OTHER_SPELLINGS)
-"""What a recogniser of English may expect to hear during an answer, in one spelling."""
+"""Phrases that an English recogniser may expect during an answer, in one spelling."""
 
 
 @lru_cache(maxsize=512)
 def likeness(words: str, phrases: Sequence[str], *, begun: bool = False) -> float:
-    """How alike words are to the most alike of the phrases, 0 to 1; 0 unless they are `ALIKE`.
+    """The likeness of words to the most similar phrase, 0 to 1; 0 if below `ALIKE`.
 
     Args:
-        words: what a recogniser made of a stretch of speech, lower case.
+        words: the transcript of a stretch of speech, lower case.
         phrases: hashable; those with less than `LEAST_LETTERS` are left out.
-        begun: whether more words may follow, so that words are also alike if they are to the beginning of a phrase.
+        begun: whether more words may follow, so that the beginning of a phrase counts as well.
     """
     best, matcher = 0.0, SequenceMatcher(b=words, autojunk=False)
     for phrase in phrases:
@@ -44,26 +44,26 @@ def likeness(words: str, phrases: Sequence[str], *, begun: bool = False) -> floa
 
 
 class Meaning(StrEnum):
-    """What the caller's words so far mean for the answer that they are said over."""
+    """The meaning of the caller's words so far for the answer under way."""
 
     NOTHING = "nothing"
-    """There are no words, or none that are words: laughter."""
+    """No words, or only laughter."""
     BACKCHANNEL = "backchannel"
-    """Nothing but assent ("yeah, right"), or words like it ("of core"): the caller listens."""
+    """Nothing but assent ("yeah, right"), perhaps misheard ("of core"): the caller listens."""
     OWN = "own words"
     """The agent's own voice, heard through the microphone."""
     WORDS = "words"
-    """Other words: the longer they go on, the likelier the caller wants the floor."""
+    """Other words: the longer they go on, the more likely the caller wants the floor."""
     STOP = "stop"
-    """They begin with what stops a speaker ("stop", "wait", "no"), or are like it ("gold on")."""
+    """They begin with a word that stops a speaker ("stop", "wait", "no"), perhaps misheard ("gold on")."""
     ANSWER = "answer"
-    """The answer to what the agent is just asking."""
+    """The answer to the question that the agent is asking."""
     REQUEST = "request"
     """A whole request."""
 
 
 TAKES_THE_FLOOR = frozenset({Meaning.STOP, Meaning.ANSWER})
-"""Meanings that interrupt however short the words are."""
+"""Meanings that interrupt, however short the words are."""
 
 
 def meaning_of(
@@ -75,15 +75,15 @@ def meaning_of(
     is_own: Callable[[str], bool] | None = None,
     language: TurnWords = ENGLISH,
 ) -> Meaning:
-    """What `text`, in any recogniser's spelling, means for the answer it is said over.
+    """The meaning of `text`, in any recogniser's spelling, for the answer under way.
 
     Args:
         text: the words so far.
-        final: whether no others follow; else the last word may still become another one.
-        asked: what the agent asks for in the sentence that it is speaking; None when it asks nothing.
+        final: whether no others follow; otherwise the last word may still change.
+        asked: the kind of answer that the agent's present sentence asks for; None if it asks nothing.
         whole_request: whether words are a whole request for the agent; None if it cannot tell.
-        is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
-        language: the words of the language that is spoken.
+        is_own: whether words are the agent's own, heard through the microphone; None without such a check.
+        language: the words of the spoken language.
     """
     words, (backchannel, stop) = words_of(text), _patterns(language)
     if not words:
@@ -118,7 +118,7 @@ def meaning_of(
 
 @cache
 def _patterns(language: TurnWords) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What begins with a backchannel, and what with a stop."""
+    """Patterns for texts that begin with a backchannel, and with a stop."""
     return _starts_with(language.backchannels), _starts_with(language.stops)
 
 

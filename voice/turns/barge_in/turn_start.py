@@ -1,4 +1,4 @@
-"""What starts the user's turn while the agent speaks: pipecat's start strategies, thin over `BargeInDecision`."""
+"""The start of the user's turn while the agent speaks: pipecat's start strategies over `BargeInDecision`."""
 
 import math
 import time
@@ -41,16 +41,16 @@ from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
 
 REMEMBERED = 4
-"""Stretches of speech whose level counts; the caller's usual level is their median."""
+"""Stretches of speech whose median is the caller's usual level."""
 SHORTEST = 0.3
-"""Seconds of speech from which a level is known."""
+"""The least seconds of speech that give a level."""
 FULL_SCALE = 32768.0
 AT_ONCE = 0.5
-"""Seconds of an answer within which speech silences it at once: a caller who speaks so soon may not have finished."""
+"""Seconds from an answer's start in which speech silences it at once: the caller may not have finished."""
 
 
 class CallerLevel:
-    """How loud the caller usually speaks, in dB below full scale, and whether a voice is much softer than that.
+    """The caller's usual level, in dB below full scale, and whether a voice is much softer.
 
     Args:
         far: dB below the caller's usual level from which a voice is far off; 0 for no such limit.
@@ -62,25 +62,25 @@ class CallerLevel:
         self._power = self._seconds = 0.0
 
     def hear(self, pcm: bytes, sample_rate: int) -> None:
-        """Sound that is speech, or likely to be: 16-bit mono."""
+        """Add sound that is or may be speech: 16-bit mono."""
         samples = np.frombuffer(pcm, np.int16).astype(np.float32) / FULL_SCALE
         seconds = len(samples) / sample_rate
         self._power += float(np.dot(samples, samples)) / max(1, len(samples)) * seconds
         self._seconds += seconds
 
     def clear(self) -> None:
-        """A stretch of sound is over, and it was not the caller's."""
+        """Discard a stretch of sound that was not the caller's."""
         self._power = self._seconds = 0.0
 
     def keep(self) -> None:
-        """A stretch of the caller's speech is over: remember its level."""
+        """Remember the level of a finished stretch of the caller's speech."""
         if self._seconds >= SHORTEST and self._power > 0:
             self._usual.append(self._level())
         self.clear()
 
     @property
     def is_far(self) -> bool:
-        """Whether the sound since the last stretch is much softer than the caller; false while that is unknown."""
+        """Whether the sound since the last stretch is much softer than the caller; false while unknown."""
         if not self._far or not self._usual or self._seconds < SHORTEST or self._power <= 0:
             return False
         return self._level() < float(np.median(self._usual)) - self._far
@@ -94,32 +94,32 @@ class Voice(Protocol):
 
     @property
     def saying(self) -> str:
-        """The sentence that is being spoken."""
+        """The sentence being spoken."""
 
     def duck(self) -> None:
         """Speak more softly from now on."""
 
     def silence(self) -> None:
-        """Be silent from now on, so that `resume` can go on."""
+        """Be silent from now on, but able to `resume`."""
 
     def resume(self) -> None:
-        """Speak as usual; after silence, go on where it began."""
+        """Speak as usual; after a silence, go on where it began."""
 
 
 class BargeInStart(BaseUserTurnStartStrategy):
-    """Starts a turn at once while the agent has nothing to say, and else by the words of the speech.
+    """Starts a turn at once while the agent has nothing to say; otherwise the words of the speech decide.
 
     Args:
         vad: the call's voice activity detector.
         voice: the agent's voice.
         rules: when speech stops an answer.
         far: dB below the caller's usual level from which a voice is far off; 0 for no such limit.
-        set_aside: called when speech turns out to be no turn, so that it is forgotten elsewhere.
+        set_aside: called when speech turns out not to be a turn, so that others forget it.
         whole_request: whether words are a whole request for the agent; None if it cannot tell.
-        is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
-        awaits_answer: whether the caller awaits the first sound of an answer. Sounds without words only delay it.
-        hears_itself: whether the agent hears itself in this call, so that no speech stops it without words.
-        language: the words of the language that is spoken.
+        is_own: whether words are the agent's own, heard through the microphone; None without such a check.
+        awaits_answer: whether the caller awaits the first sound of an answer, which sounds without words only delay.
+        hears_itself: whether the agent hears itself in this call; speech without words then never stops it.
+        language: the words of the spoken language.
         clock: seconds, monotonic.
     """
 
@@ -145,18 +145,18 @@ class BargeInStart(BaseUserTurnStartStrategy):
         self._level = CallerLevel(far)
         self._overlap = BargeInDecision(rules, self._meaning, is_far=lambda: self._level.is_far)
         self._earlier: list[str] = []
-        """The words of stretches of speech that were followed by another one."""
+        """The words of earlier stretches of this speech."""
         self._audible_since: float | None = None
         self._turn_open = False
 
     async def handle_user_turn_started(self) -> None:
-        """A turn begins; its interruption makes the agent's voice as usual again."""
+        """A turn begins; its interruption restores the agent's voice."""
         self._turn_open = True
         self._overlap.clear()
         self._earlier = []
 
     async def handle_user_turn_stopped(self) -> None:
-        """A turn is over: its level is the caller's."""
+        """A turn is over: its level is that of the caller."""
         self._turn_open = False
         self._level.keep()
 
@@ -184,7 +184,7 @@ class BargeInStart(BaseUserTurnStartStrategy):
         return ProcessFrameResult.STOP if action is Action.STOP else ProcessFrameResult.CONTINUE
 
     def _has_nothing_to_say(self) -> bool:
-        """Whether speech that begins now interrupts no answer, and so is a turn."""
+        """Whether speech that begins now interrupts nothing, and so is a turn."""
         return not self._overlap.spoken and self._audible_since is None and not self._awaits_answer()
 
     def _is_early(self, now: float) -> bool:
@@ -194,7 +194,7 @@ class BargeInStart(BaseUserTurnStartStrategy):
         return now - self._audible_since < AT_ONCE and not self._hears_itself()
 
     def _decide(self, frame: Frame, now: float) -> Action | None:
-        """What a frame means for the answer."""
+        """The action that follows from a frame."""
         overlap = self._overlap
         if isinstance(frame, VADUserStartedSpeakingFrame):
             return overlap.started(now, early=self._is_early(now))
@@ -246,7 +246,7 @@ class BargeInStart(BaseUserTurnStartStrategy):
         await self.push_frame(OverlapFrame(record=record, awaits=not self._overlap.idle))
         match action:
             case Action.DUCK:
-                # What was heard before is none of this sound: knocks may look like speech for a moment.
+                # Earlier sounds do not belong to this one: knocks may look like speech for a moment.
                 self._level.clear()
                 self._voice.duck()
             case Action.SILENCE:
@@ -284,7 +284,7 @@ class UninterruptibleStart(BaseUserTurnStartStrategy):
     """Starts a turn only while the agent is silent; speech that outlasts an answer starts one when the answer ends.
 
     Args:
-        set_aside: called when speech was no turn.
+        set_aside: called when speech was not a turn.
     """
 
     def __init__(self, set_aside: Callable[[], None]) -> None:

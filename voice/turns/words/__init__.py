@@ -1,1 +1,1 @@
-"""What the words before a silence, and the words over an answer, say: pure, with the words of each language."""
+"""The analysis of words before a silence and over an answer: pure, with word lists for each language."""

@@ -1,4 +1,4 @@
-"""What the agent has just asked for, by the words of its last sentences."""
+"""The kind of answer that the agent's last sentences ask for."""
 
 import re
 from typing import Literal
@@ -8,10 +8,10 @@ from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import QuestionPatterns, TurnWords
 
 Asked = Literal["yes_no", "offer", "number", "spelling", "short", "open"]
-"""What kind of answer the agent waits for.
+"""The kind of answer the agent waits for.
 
 - yes_no: yes or no ("Is that right?", "Shall I book it?").
-- offer: whether there is anything else; "no" is an answer, and "yes" the beginning of one.
+- offer: whether there is anything else; "no" is a whole answer, "yes" only the beginning of one.
 - number: digits that are read out ("What is your phone number?").
 - spelling: letters ("How do you spell that?").
 - short: a name, an amount, a date, a choice: a few words ("For how long?", "What is your name?").
@@ -22,15 +22,15 @@ _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 
 
 def asked(text: str | None, language: TurnWords = ENGLISH) -> Asked | None:
-    """What the agent wants to know after saying `text`; None when it asked nothing.
+    """The kind of answer the agent expects after saying `text`; None if it asked nothing.
 
-    A question may be followed by one sentence that asks nothing ("What is your number? Take your time.").
+    One other sentence may follow the question ("What is your number? Take your time.").
 
     Args:
         text: the agent's last words.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
-    # It may follow a clause ("29, 30, Shall I go on?"), with which it would read as one sentence.
+    # It may follow a clause ("29, 30, Shall I go on?"), and both together would read as one sentence.
     if (text or "").rstrip().endswith(PHRASES[language.code].go_on):
         return "yes_no"
     questions = language.questions
@@ -43,7 +43,7 @@ def asked(text: str | None, language: TurnWords = ENGLISH) -> Asked | None:
 
 def _asked(sentence: str, questions: QuestionPatterns) -> Asked | None:
     wants, asks = bool(questions.wants.search(sentence)), bool(questions.asks.search(sentence))
-    # Without a mark at its end, it was interrupted.
+    # Without final punctuation, it was interrupted.
     inverted = bool(questions.yes_no.match(sentence)) and not sentence.endswith((".", "!"))
     if not (sentence.endswith("?") or wants or inverted):
         return None

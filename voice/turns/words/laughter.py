@@ -1,4 +1,4 @@
-"""Recognises laughter, and what recognisers write for sounds ("(coughs)"), which are no words of the caller's. Pure."""
+"""Recognises laughter and descriptions of sounds ("(coughs)") in transcripts; neither is speech. Pure."""
 
 import re
 from functools import cache
@@ -7,18 +7,18 @@ from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import TurnWords, alternatives, words_of
 
 REPEATED = 3
-"""How often the same word in a row is laughter, which recognisers spell as words, too ("love love love")."""
+"""Repetitions of a word that count as laughter, which recognisers may spell as words ("love love love")."""
 _ASIDE = re.compile(r"\([^()]*\)|\[[^][]*\]|\*[^*]*\*|[♪♫]+")
 
 
 def is_laughter(text: str, language: TurnWords = ENGLISH) -> bool:
     """Whether `text` is nothing but laughter or descriptions of sounds: "huh huh huh", "haha", "(coughs)".
 
-    A syllable that is not repeated is none ("huh?"), nor is one of assent ("uh huh, uh huh").
+    A single syllable is not laughter ("huh?"), nor is assent ("uh huh, uh huh").
 
     Args:
         text: the words, in any recogniser's spelling.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
     said = _ASIDE.sub(" ", text)
     words = words_of(said)
@@ -33,11 +33,11 @@ def is_laughter(text: str, language: TurnWords = ENGLISH) -> bool:
 
 
 def without_laughter(text: str, language: TurnWords = ENGLISH) -> str:
-    """The text without the laughter, or descriptions of sounds, that it ends with; empty if it is nothing else.
+    """The text without laughter or descriptions of sounds at its end; empty if there is nothing else.
 
     Args:
         text: the words.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
     said = _ASIDE.sub(" ", text)
     words = said.split()
@@ -50,13 +50,13 @@ def without_laughter(text: str, language: TurnWords = ENGLISH) -> str:
 
 
 def ends_in_laughter(words: str, language: TurnWords = ENGLISH) -> bool:
-    """Whether words over an answer are laughter so far, spelled as the same word again and again or as what it is."""
+    """Whether words over an answer are laughter so far, spelled as a repeated word or as laughter."""
     last = words.split()[-REPEATED:]
     return (len(last) == REPEATED and len(set(last)) == 1) or is_laughter(words, language)
 
 
 @cache
 def _patterns(language: TurnWords) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A word of several syllables of laughter, and one of any number."""
+    """Patterns for a laughter word of several syllables, and of any number."""
     one = rf"(?:{alternatives(language.laughter)})"
     return re.compile(rf"{one}{{2,}}"), re.compile(rf"{one}+")

@@ -1,7 +1,7 @@
 """How finished words read: the probability that a sentence ends after them, by an English trigram model.
 
-The model comes with PocketSphinx, so nothing needs to be downloaded. It knows nothing of the expected answer, only that
-"set a timer for" is hardly ever the end of a sentence and that "for ten minutes" often is.
+The model comes with PocketSphinx, so nothing needs to be downloaded. It ignores the context: it only knows that "set a
+timer for" hardly ever ends a sentence and that "for ten minutes" often does.
 """
 
 import re
@@ -12,17 +12,17 @@ import pocketsphinx
 
 _WORD = re.compile(r"[a-z']+|\d+")
 _NUMBER = "ten"
-"""The word that stands for figures, which the model does not have."""
+"""The word that replaces figures, which the model does not know."""
 _HISTORY = 2  # words before the predicted one in a trigram model
 _OPEN_ENDS = (",", "-", "–", "—", "…", "...", ":", ";")
-"""Marks with which a recogniser writes that the sentence goes on."""
+"""Punctuation by which a recogniser marks an unfinished sentence."""
 _OPEN = -3.0  # as improbable as an end after "and then i"
 _FILLED_PAUSES = {"ah", "eh", "er", "erm", "hm", "hmm", "mm", "uh", "uhm", "um"}
-"""Words with which a speaker keeps the turn; the model, made from written English, does not know them."""
+"""Words by which a speaker keeps the turn, unknown to the model, which is trained on written English."""
 
 
 class SentenceEnds:
-    """Reads English; one for all calls. The model's 30 MB are mapped, not loaded: opening takes some 40 ms."""
+    """Reads English; one object for all calls. The model's 30 MB are mapped, not loaded: opening takes some 40 ms."""
 
     def __init__(self) -> None:
         path = Path(pocketsphinx.__file__).parent / "model" / "en-us" / "en-us.lm.bin"
@@ -32,7 +32,7 @@ class SentenceEnds:
     @classmethod
     @cache
     def shared(cls) -> "SentenceEnds":
-        """The process's own."""
+        """The instance of this process."""
         return cls()
 
     def log_probability(self, text: str) -> float | None:

@@ -11,14 +11,14 @@ _OPEN_END = re.compile(r"(?:[,;:–—-]|\.\.\.|…)\s*$")
 
 
 def lead_in(text: str, language: TurnWords = ENGLISH) -> LeadIn | None:
-    """What kind of lead-in `text` is, in any recogniser's spelling; None when it says more than a lead-in, or nothing.
+    """The kind of lead-in that `text` is, in any recogniser's spelling; None if it is empty or more than a lead-in.
 
-    The last phrase decides: "yes" and "okay no" may answer, "yes and" does not. Neither do words after which the
-    recogniser wrote a comma, a dash or dots.
+    The last phrase decides: "yes" and "okay no" may answer, "yes and" does not. Words before a final comma, dash or
+    dots do not answer either.
 
     Args:
         text: the words.
-        language: those of the language that is spoken.
+        language: those of the spoken language.
     """
     words, (kinds, phrase) = words_of(text), _known(language)
     phrases = phrase.findall(words)
@@ -38,33 +38,33 @@ def _known(language: TurnWords) -> tuple[dict[str, LeadIn], re.Pattern[str]]:
 
 
 def means_go_on(text: str, language: TurnWords = ENGLISH) -> bool:
-    """Whether `text` says nothing but to go on: "yes", "okay, go on please", but not "yes, and when?" or "no".
+    """Whether `text` only says to go on: "yes", "okay, go on please", but not "yes, and when?" or "no".
 
     Args:
-        text: what the caller says after the question.
-        language: the words of the language that is spoken.
+        text: the caller's words after the question.
+        language: the words of the spoken language.
     """
     return _going_on(language).fullmatch(words_of(text)) is not None
 
 
 def answering(text: str, asked: Asked | None, language: TurnWords = ENGLISH) -> LeadIn | None:
-    """What kind of lead-in `text` is; after a question for yes or no, "go on" is a yes, too.
+    """The kind of lead-in that `text` is; after a yes-or-no question, "go on" is also a yes.
 
     Args:
         text: the caller's words.
-        asked: what the agent has asked for; None when it asked nothing.
-        language: the words of the language that is spoken.
+        asked: the kind of answer the agent asked for; None if it asked nothing.
+        language: the words of the spoken language.
     """
     kind = lead_in(text, language)
     return "yes" if kind is None and asked == "yes_no" and means_go_on(text, language) else kind
 
 
 def was_asked(heard: str, question: str) -> bool:
-    """Whether the caller heard the question, or its beginning, as the last words of the agent.
+    """Whether the agent's last audible words were the question or its beginning.
 
     Args:
-        heard: what was heard of the agent.
-        question: what it asks, as a whole.
+        heard: the audible words of the agent.
+        question: the whole question.
     """
     words, asked = words_of(heard).split(), words_of(question).split()
     return any(words[-count:] == asked[:count] for count in range(1, len(asked) + 1))

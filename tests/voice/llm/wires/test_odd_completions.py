@@ -55,7 +55,7 @@ PARIS, ROME = '{"city": "Paris"}', '{"city": "Rome"}'
 IN_PARIS = Expected(calls=[("weather", {"city": "Paris"})])
 IN_BOTH = Expected(calls=[("weather", {"city": "Paris"}), ("weather", {"city": "Rome"})])
 HOURS = Expected(calls=[("opening_hours", {})])
-NOT_WHOLE = "called weather with arguments that are no whole JSON object"
+NOT_WHOLE = "called weather with arguments that are not a whole JSON object"
 FULL = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 NULLS = {"prompt_tokens": 10, "completion_tokens": None, "total_tokens": None}
 
@@ -389,11 +389,11 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
     ),
     "nested too deep": (
         [b"data: {" + b'"a":[' * 100_000 + b"\n\n"],
-        Expected(failed="answered with something that is no JSON"),
+        Expected(failed="answered with something other than JSON"),
     ),
     "broken JSON after words": (
         [*HELLO, b"data: {not\n\n"],
-        Expected(said="Hello there.", failed="something that is no JSON"),
+        Expected(said="Hello there.", failed="something other than JSON"),
     ),
     # Errors.
     "an error": (
@@ -477,7 +477,7 @@ UNSTREAMED: dict[str, tuple[bytes, str, Expected]] = {
         JSON,
         Expected(failed="quota exceeded"),
     ),
-    "an error that ends early": (b'{"error": {"mess', JSON, Expected(failed="answered with something that is no JSON")),
+    "an error that ends early": (b'{"error": {"mess', JSON, Expected(failed="answered with something other than JSON")),
     "plain words": (
         b"quota exceeded",
         "Content-Type: text/plain",

@@ -184,7 +184,7 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
     "a call twice with one index": ([started(), *tool(PARIS), *tool(PARIS), *ended("tool_use")], IN_PARIS),
     "other arguments where the call begins": (
         [started(), *tool(PARIS, input={"city": "Rome"}), *ended("tool_use")],
-        Expected(failed="called weather with arguments that are no whole"),
+        Expected(failed="called weather with arguments that are not a whole"),
     ),
     "a call without an end": ([started(), *tool(PARIS)], Expected(failed="ended its stream in a tool call")),
     "an id that is a number": ([started(), *tool(PARIS, id=7), *ended("tool_use")], IN_PARIS),
@@ -211,11 +211,11 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
     ),
     "arguments that are broken": (
         [started(), *tool('{"city": "Par'), *ended("tool_use")],
-        Expected(failed="called weather with arguments that are no whole"),
+        Expected(failed="called weather with arguments that are not a whole"),
     ),
     "a list as arguments": (
         [started(), *tool('["Paris"]'), *ended("tool_use")],
-        Expected(failed="no whole JSON object"),
+        Expected(failed="not a whole JSON object"),
     ),
     "no name": (
         [started(), *tool(PARIS, name=None), *ended("tool_use")],

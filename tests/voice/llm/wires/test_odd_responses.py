@@ -258,7 +258,7 @@ CASES: dict[str, tuple[Events, Expected]] = {
     ),
     "other arguments at its end": (
         [added(tool()), piece(PARIS), done(tool(ROME)), completed()],
-        Expected(failed="arguments that are no whole JSON object"),
+        Expected(failed="arguments that are not a whole JSON object"),
     ),
     "two with one id": ([added(tool(PARIS)), added(tool(ROME, id="f2"), output_index=1), completed()], IN_BOTH),
     "an id that is a number": ([added(tool(PARIS, call_id=7)), completed()], IN_PARIS),
@@ -268,11 +268,11 @@ CASES: dict[str, tuple[Events, Expected]] = {
     "no name": ([added(tool(PARIS, None)), completed()], Expected(failed="called a tool without naming it")),
     "broken arguments": (
         [added(tool()), piece('{"city": "Par'), completed()],
-        Expected(failed="arguments that are no whole JSON object"),
+        Expected(failed="arguments that are not a whole JSON object"),
     ),
     "a list as arguments": (
         [done(tool('["Paris"]')), completed()],
-        Expected(failed="arguments that are no whole JSON object"),
+        Expected(failed="arguments that are not a whole JSON object"),
     ),
     "arguments cut off": (
         [

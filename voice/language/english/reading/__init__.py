@@ -1,4 +1,4 @@
-"""What an English voice says for written numbers, times, amounts, addresses, abbreviations and symbols."""
+"""The English spoken forms of numbers, times, amounts, addresses, abbreviations and symbols."""
 
 from voice.language.english.reading import addresses, amounts, times, words
 
@@ -6,4 +6,4 @@ RULES = (
     *addresses.RULES, *times.RULES, *words.ABBREVIATED, *amounts.RULES, *addresses.CODES, *amounts.INSIDE,
     *words.SYMBOLS,
 )  # fmt: skip
-"""In order of preference, where several begin at the same character."""
+"""The rules in order of preference, for those that match at the same character."""

@@ -21,7 +21,7 @@ _NAMED = (
 
 
 def spell(letters: str) -> str:
-    """Each letter by itself: "A B C"."""
+    """Spell letter by letter: "A B C"."""
     return " ".join(letters.upper())
 
 
@@ -80,7 +80,7 @@ def _named_code(found: "re.Match[str]") -> str:
 
 
 def _mixed_code(found: "re.Match[str]") -> str:
-    """Letters by themselves, and numbers of more than two digits too: "A B one two three"."""
+    """Spell letters, and numbers of more than two digits: "A B one two three"."""
     parts = re.findall(r"[A-Z]+|\d+", found[0])
     return " ".join(
         spell(part) if part.isalpha() else cardinal(int(part)) if len(part) < 3 and part[0] != "0" else digits(part)
@@ -89,7 +89,7 @@ def _mixed_code(found: "re.Match[str]") -> str:
 
 
 def in_fours(found: "re.Match[str]") -> str:
-    """Each letter and digit by itself, with a pause after every four of a long part."""
+    """Spell letters and digits, with a pause after every four of a long part."""
     parts = [
         part
         for whole in re.split("[:-]", found[0])
@@ -161,4 +161,4 @@ CODES = (
     Rule(r"(?![a-z\d]*[a-z]{4})(?:[a-z]+\d+[a-z]|\d+[a-z]+\d)[a-z\d]{0,20}(?!\w)", in_fours),
     Rule(r"(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{2,20}(?![\w.,]\d|\w)", _mixed_code),
 )
-"""Letters and digits together; what is a unit is none."""
+"""Letters and digits together, except units."""

@@ -69,9 +69,9 @@ _PAIRS = {
     "24/7": "twenty four seven", "50/50": "fifty fifty", "50-50": "fifty fifty", "10-4": "ten four",
     "9/11": "nine eleven", "401k": "four oh one K", "401(k)": "four oh one K",
 }  # fmt: skip
-# What is so much is named behind it: "a 5 km run", "the $20 bill".
+# A noun follows the measure: "a 5 km run", "the $20 bill".
 _MEASURED = re.compile(r"\s(?:bill|note|coin|fine|fee|deposit|voucher|coupon|discount|race|run|walk|hike|battery)s?\b")
-# Before a year, and behind one.
+# Before a year, and after one.
 _YEARLY = "in|since|until|till|from|by|during|before|after|year|around|late|early|of|mid|and|to"
 _ABOUT = r"(?:(?<=[Cc]irca )|(?<=[Cc]a\. )|(?<=[Cc]\. )|(?<=[Ff]ounded )|(?<=[Pp]rinted )|(?<=[Pp]ublished ))"
 _FUNCTION = (
@@ -80,7 +80,7 @@ _FUNCTION = (
 
 
 def _many(found: "re.Match[str]", one: str, many: str) -> str:
-    """The singular if it is one, or if it says of what size something is."""
+    """The singular for one, or for a measure before a noun."""
     after = found.string[found.end() :]
     article = re.search(r"\b[Aa]n? $", found.string[: found.start()])
     sized = article and re.match(rf"\s(?!(?:{_FUNCTION}|of|per)\b)[a-z]", after)
@@ -270,4 +270,4 @@ INSIDE = (
     Rule(r"(?P<amount>\d+)(?=[^\W\d_])", "{amount:digits} ", inside=True),
     Rule(r"(?P<amount>\d+)", " {amount}", inside=True),
 )
-"""Digits that stand with letters."""
+"""Digits next to letters."""

@@ -1,4 +1,4 @@
-"""The forms in which English rules say what is written."""
+"""The spoken forms for English rules."""
 
 from voice.language import reading
 from voice.language.english.numbers import cardinal, decade, digits, grouped, number, ordinal, year

@@ -38,7 +38,7 @@ def _abbreviation(found: "re.Match[str]") -> str:
 
 
 def _saint_or_street(found: "re.Match[str]") -> str:
-    """A street's name stands before it, a saint's after it."""
+    """A name precedes "Street" and follows "Saint"."""
     before = re.search(r"(?:^|\s)(\S+)\s$", found.string[: found.start()])
     after = re.match(r"\s([A-Z][a-z]+)", found.string[found.end() :])
     named = before and re.fullmatch(r"[A-Z][\w'’]+|\d+(?:st|nd|rd|th)", before[1])
@@ -82,7 +82,7 @@ def _other_unit(found: "re.Match[str]") -> str:
 
 
 def _range(found: "re.Match[str]") -> str:
-    """A hyphen behind letters and digits is that of a code: "DDR5-6000"."""
+    """A hyphen after letters and digits belongs to a code: "DDR5-6000"."""
     return " " if re.search(r"(?:^|[\s(])[A-Za-z]+\d\w*$", found.string[: found.start()]) else " to "
 
 

@@ -1,1 +1,1 @@
-"""Anthropic's Messages as a tier: streamed, at either speed, on connections that are kept open."""
+"""Anthropic's Messages as a tier: streamed, at either speed, on open connections."""

@@ -1,4 +1,4 @@
-"""Reads what a Messages server sends: whole or in events, from Anthropic or from whoever followed it."""
+"""Reads a Messages response, whole or in events, from Anthropic or a compatible server."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -40,12 +40,12 @@ class MessageReader:
         self._headers, self._llm = headers, llm
         self.is_begun = self._has_content = False
         self._others = set[int | None]()
-        """The open blocks that are neither words nor calls, such as the tools of the server."""
+        """The open blocks that are neither words nor calls, such as server tools."""
         self._usage: dict[str, int] = {}
         self._reasoning: int | None = None
 
     def read(self, sent: StreamEvent) -> Iterator[Event]:
-        """What an event says; see `Reader`."""
+        """Read an event; see `Reader`."""
         if sent.body is None:
             yield Finish()
             return
@@ -56,13 +56,13 @@ class MessageReader:
         if kind == "error" or (is_error(event) and "type" not in event):
             raise ProviderError(event, headers=self._headers, said="reported an error in the middle of its answer")
         self.is_begun |= kind.startswith("message") or kind.startswith("content_block")
-        # Whatever comes is progress.
+        # Any event is progress.
         yield ProviderNote()
         match kind:
             case "message_start":
                 yield from self._started(mapping(event.get("message")))
             case "message":
-                # Some servers end with the whole message once more.
+                # Some servers repeat the whole message at the end.
                 yield from self._started({**event, "content": None} if self._has_content else event)
                 yield from self._ended(event, event.get("usage"))
                 yield Finish()
@@ -80,7 +80,7 @@ class MessageReader:
     def _started(self, message: Mapping[str, Any]) -> Iterator[Event]:
         usage = mapping(message.get("usage"))
         yield ProviderNote(served=identifier(usage.get("speed")))
-        # What it says of the answer's tokens is not the last word.
+        # Its count of the answer's tokens is not final.
         yield self._reported({**usage, "output_tokens": None})
         for index, block in enumerate(listed(message.get("content"))):
             yield from self._block(mapping(block), index)
@@ -102,7 +102,7 @@ class MessageReader:
                     key=index,
                     id=identifier(block.get("id")),
                     name=identifier(block.get("name")) or "",
-                    # An empty object stands for the arguments that follow.
+                    # An empty object is a placeholder for the arguments that follow.
                     arguments=argument_text(block.get("input") or None),
                     begins=True,
                 )
@@ -126,14 +126,14 @@ class MessageReader:
             yield LLMThoughtEndFrame(signature=signature)
 
     def _reported(self, usage: Mapping[str, Any]) -> Usage:
-        """The usage so far: each report replaces what it repeats."""
+        """The usage so far: a new report replaces the fields it repeats."""
         known = {name: number for name in _USAGE if (number := count(usage.get(name))) is not None}
         self._usage |= known
         self._reasoning = count(mapping(usage.get("output_tokens_details")).get("thinking_tokens")) or self._reasoning
         written, cached = (self._usage.get(name) for name in _USAGE[2:])
         given = self._usage.get("input_tokens")
         return Usage(
-            # The provider leaves cached tokens out.
+            # The provider does not count cached tokens.
             prompt=None if given is None else given + (written or 0) + (cached or 0),
             completion=self._usage.get("output_tokens"),
             cached=cached,

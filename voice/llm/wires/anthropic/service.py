@@ -1,4 +1,4 @@
-"""Anthropic's Messages for a voice call: bounded waits, no silent retries, either speed, and connections kept open."""
+"""Anthropic's Messages for a voice call: bounded waits, no silent retries, either speed, and open connections."""
 
 import asyncio
 import contextvars
@@ -26,16 +26,16 @@ from voice.llm.wires.events import CallPart, Event, Text, Usage
 from voice.llm.wires.rate_limits import FAST_POOL, before_refusal, read_limits, retry_after, room
 
 FAST_BETA = "fast-mode-2026-02-01"
-"""The value of `anthropic-beta` without which some models refuse a speed."""
+"""The value of `anthropic-beta` that some models require for a speed."""
 log = logging.getLogger(__name__)
 
 
-# The conversation that the current task answers.
+# The conversation answered by the current task.
 _answered: contextvars.ContextVar[LLMContext] = contextvars.ContextVar("answered")
 
 
 def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncAnthropic:
-    """Make a client whose open connections all calls share. This takes tenths of a second, mostly for imports.
+    """Make a client whose connections all calls share. This takes tenths of a second, mostly for imports.
 
     Args:
         base_url: the server's URL, without /v1; None for Anthropic.
@@ -48,7 +48,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncA
     client = AsyncAnthropic(
         api_key=api_key, base_url=base_url, **sdk_options(silence=silence, url=base_url or ANTHROPIC)
     )
-    # The SDK imports what requests need when they are first looked up.
+    # The SDK imports the modules for requests on first access.
     assert client.beta.messages.create is not None
     return client
 
@@ -56,7 +56,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncA
 class AnthropicService(WarmService, AnthropicLLMService):
     """pipecat's Anthropic service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
 
-    The prompt is cached. What the server sends is read by `MessageReader`, not by the SDK's types.
+    The prompt is cached. `MessageReader` parses the response instead of the SDK's types.
 
     Args:
         client: see `make_client`.
@@ -65,11 +65,11 @@ class AnthropicService(WarmService, AnthropicLLMService):
         max_tokens: the longest answer.
         silence: seconds without progress after which a request has failed; the server's pings are none.
         where: how the report names the server.
-        speed: "fast", "standard", or None for the provider's usual one.
-        pool: what all calls know of the fast speed.
-        beta_header: what `anthropic-beta` must contain for the fast speed; empty for nothing.
-        effort: how much the model thinks; None for the least that pipecat knows of.
-        connections: how many to keep open: the largest number of requests that run at the same time.
+        speed: "fast", "standard", or None for the provider's default.
+        pool: the state of the fast speed, shared by all calls.
+        beta_header: the required part of `anthropic-beta` for the fast speed; empty for none.
+        effort: how much the model thinks; None for the least effort that pipecat knows.
+        connections: how many to keep open: the most simultaneous requests.
         clock: seconds.
     """
 
@@ -104,11 +104,11 @@ class AnthropicService(WarmService, AnthropicLLMService):
 
     @property
     def speed(self) -> str | None:
-        """The speed that the next request asks for; None for the usual one."""
+        """The speed of the next request; None for the default."""
         return self._speed.current
 
     def use_speed(self, speed: str | None) -> None:
-        """Ask for another one from the next request on; one that was refused in this call stays out of use."""
+        """Use another speed from the next request on; one refused in this call stays unused."""
         self._speed.use(speed)
 
     async def _process_context(self, context: LLMContext) -> None:
@@ -122,7 +122,7 @@ class AnthropicService(WarmService, AnthropicLLMService):
             _answered.reset(answered)
 
     async def _create_message_stream(self, api_call: Any, params: dict[str, Any]) -> AsyncGenerator[Any]:
-        """Make the request and deliver its answer; called by pipecat, to which it leaves an empty stream."""
+        """Make the request and deliver its answer; called by pipecat, which gets an empty stream."""
         try:
             await deliver(
                 self, _answered.get(), self._events_at_speed(api_call, _without_checks(params)), silence=self._silence
@@ -133,7 +133,7 @@ class AnthropicService(WarmService, AnthropicLLMService):
         return _nothing()
 
     async def _events_at_speed(self, api_call: Any, params: dict[str, Any]) -> AsyncGenerator[Event]:
-        """The events of an answer, at standard speed if the fast one has no room and nothing was said yet."""
+        """The events of an answer, at standard speed if the fast one is refused before any output."""
         self._speed.begin(self._clock())
         speed, is_begun = self._speed.current, False
         yield ProviderNote(speed=speed, slowed=self._told())
@@ -169,7 +169,7 @@ class AnthropicService(WarmService, AnthropicLLMService):
                 yield event
 
     def _limits(self, usage: Usage, headers: Mapping[str, str], speed: str | None) -> ProviderNote:
-        """What the headers say about the next request; a pool is left before it refuses."""
+        """Read the limits in the headers, and leave a speed's pool before it refuses."""
         limits = read_limits(headers, datetime.now(UTC))
         given = (usage.prompt or 0) - (usage.cached or 0)
         if speed == FAST and (rest := before_refusal(limits, pool=FAST_POOL, given=given, output=self._longest)):
@@ -180,14 +180,14 @@ class AnthropicService(WarmService, AnthropicLLMService):
         return ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest))
 
     def _at(self, speed: str | None, params: dict[str, Any]) -> dict[str, Any]:
-        """The parameters of a request at a speed. Only the fast one is named, since the other is the usual one."""
+        """The parameters of a request at a speed. Only the fast one is named; the other is the default."""
         if speed != FAST:
             return params
         betas = [*params.get("betas", ()), *([self._beta_header] if self._beta_header else ())]
         return {**params, "betas": betas, "extra_body": {**params["extra_body"], "speed": FAST}}
 
     def _told(self) -> str | None:
-        """Why the fast speed was left, if that is news; it is also logged."""
+        """Why the fast speed was left, reported and logged only once."""
         if news := self._speed.news():
             log.warning("%s at %s: standard speed for the rest of the call, because %s", self._model, self._where, news)
         return news
@@ -200,7 +200,7 @@ async def _nothing() -> AsyncGenerator[Any]:
 
 
 def _without_checks(params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters with the messages where the SDK does not walk through each of them on the event loop."""
+    """The parameters with the messages placed where the SDK does not check each one on the event loop."""
     body = {**params.get("extra_body", {}), "messages": params["messages"]}
     if own := sampling():
         body["temperature"] = own.temperature

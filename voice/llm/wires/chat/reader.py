@@ -1,4 +1,4 @@
-"""Reads what a Chat Completions server sends: whole or in chunks, from OpenAI or from whoever followed it."""
+"""Reads a Chat Completions response, whole or in chunks, from OpenAI or a compatible server."""
 
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ from voice.llm.wires.events import (
 from voice.llm.wires.tool_calls import OLDER
 
 SIMULATED = "sim"
-"""The `system_fingerprint` of our simulator, also behind a proxy that gives its models other names."""
+"""The `system_fingerprint` of our simulator, which survives a proxy that renames its models."""
 
 
 class ChatReader:
@@ -44,7 +44,7 @@ class ChatReader:
         self._index: int | None = None
 
     def read(self, sent: StreamEvent) -> Iterator[Event]:
-        """What a chunk says; see `Reader`."""
+        """Read a chunk; see `Reader`."""
         chunk = sent.body
         if self._is_over or chunk is None:
             self._is_over = True
@@ -72,17 +72,17 @@ class ChatReader:
             yield Finish(reason, with_words=has_words)
 
     def _chosen(self, choices: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-        """The choice that is read: one was asked for, but some servers send more."""
+        """The choice to read: one was requested, but some servers send more."""
         numbered = {count(choice.get("index")) or 0: choice for choice in reversed(choices)}
         if self._index is None and numbered:
             self._index = min(numbered)
         return numbered.get(self._index or 0) or {}
 
     def _delta(self, choice: Mapping[str, Any], *, ends: bool) -> Generator[Event, None, bool]:
-        """What a choice brings; returns whether there are words in it."""
+        """Read a choice's delta; returns whether it has words."""
         is_whole = not isinstance(choice.get("delta"), Mapping) and isinstance(choice.get("message"), Mapping)
         if is_whole and self._has_spoken:
-            # Some servers end with the whole answer once more.
+            # Some servers repeat the whole answer at the end.
             return False
         delta = mapping(choice.get("message" if is_whole else "delta"))
         text = words(delta.get("content")) or words(delta.get("refusal")) or words(choice.get("text"))
@@ -116,7 +116,7 @@ def _note(chunk: Mapping[str, Any]) -> ProviderNote:
 
 
 def _queue_time(chunk: Mapping[str, Any]) -> float | None:
-    """Seconds that the request waited in the provider's queue, as Cerebras and Groq report it; None if it is not said.
+    """Seconds that the request waited in the provider's queue, as reported by Cerebras and Groq; None if missing.
 
     Cerebras: `time_info.queue_time`. Groq: `x_groq.usage.queue_time`, or `usage.queue_time`.
     """

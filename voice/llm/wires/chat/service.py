@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions for a voice call, with bounded waits, no silent retries and a connection kept open."""
+"""OpenAI's Chat Completions for a voice call, with bounded waits, no silent retries and open connections."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from voice.llm.wires.rate_limits import before_refusal, read_limits, room
 
 
 def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncOpenAI:
-    """Make a client whose open connections all calls share. This takes tenths of a second, mostly for imports.
+    """Make a client whose connections all calls share. This takes tenths of a second, mostly for imports.
 
     Args:
         base_url: the server's URL; None for OpenAI.
@@ -31,7 +31,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
         ConfigurationError, ComponentError: the environment names a proxy that cannot be used.
     """
     client = AsyncOpenAI(api_key=api_key, base_url=base_url, **sdk_options(silence=silence, url=base_url or OPENAI))
-    # The SDK imports what requests need when they are first looked up.
+    # The SDK imports the modules for requests on first access.
     assert client.chat.completions is not None
     return client
 
@@ -39,8 +39,8 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
 class ChatService(WarmService, OpenAILLMService):
     """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
 
-    A cancelled request closes its connection. Another one is opened at once, so that the next turn does not have to
-    wait for it. What the server sends is read by `ChatReader`, not by the SDK's types.
+    A cancelled request closes its connection. Another one is opened at once, so that the next turn need not wait for
+    it. `ChatReader` parses the response instead of the SDK's types.
 
     Args:
         client: see `make_client`.
@@ -48,9 +48,9 @@ class ChatService(WarmService, OpenAILLMService):
         prompt: the system prompt.
         max_tokens: the longest answer.
         where: how the report names the server.
-        connections: how many to keep open: the largest number of requests that run at the same time.
-        speed: the service tier to ask for; None for the usual one.
-        effort: how much the model thinks; None for the least that pipecat knows of.
+        connections: how many to keep open: the most simultaneous requests.
+        speed: the service tier to request; None for the default.
+        effort: how much the model thinks; None for the least effort that pipecat knows.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class ChatService(WarmService, OpenAILLMService):
 
     @property
     def speed(self) -> str | None:
-        """The service tier that the next request asks for; None for the usual one."""
+        """The service tier of the next request; None for the default."""
         return self._speed
 
     def use_speed(self, speed: str | None) -> None:
-        """Ask for another one from the next request on."""
+        """Use another service tier from the next request on."""
         self._speed = self._service_tier = speed
 
     def create_client(self, *_args: Any, **_kwargs: Any) -> AsyncOpenAI:

@@ -1,7 +1,7 @@
 """Runs a GGUF file with llama.cpp, through the package `xllamacpp`.
 
-llama.cpp applies the chat template that the file contains, and keeps the state of the last request: the next one reads
-only what comes after the longest common beginning, so in a call only the new turn.
+llama.cpp applies the file's chat template, and keeps the state of the last request: the next one processes only the
+text after the longest common prefix, in a call only the new turn.
 """
 
 import atexit
@@ -17,25 +17,25 @@ from voice.llm.wires.in_process.gguf_file import GgufFile
 from voice.models.store import repair
 
 CONTEXT_TOKENS = 2048
-"""The most tokens of the conversation that a request has, as estimated from its characters."""
+"""The most tokens of conversation in a request, estimated from its characters."""
 WINDOW = 1.5
-"""Tokens that the model holds, as a multiple of those of the conversation: there are the system prompt and the answer,
-too, and the estimate may be wrong."""
+"""The model's context, as a multiple of the conversation's tokens: it also holds the system prompt and the answer, and
+the estimate may be wrong."""
 CHARACTERS_PER_TOKEN = 4
 MESSAGE_TOKENS = 6
-"""Tokens around each message, about."""
+"""Approximate overhead per message, in tokens."""
 REPETITION_PENALTY = 1.1
-"""Small models repeat themselves without one."""
+"""Penalty without which small models repeat themselves."""
 BATCH = 64
-"""Tokens of a request that are read at a time. A request can be withdrawn between two batches, and each takes half a
-second to a second for half a billion weights on one core. Larger batches are no faster."""
+"""Tokens of a request processed at a time. A request can be withdrawn between two batches; each takes half a second to
+a second for half a billion weights on one core. Larger batches are no faster."""
 Role = Literal["system", "user", "assistant"]
 _CONTROL = re.compile(r"<(?=[^\s\d<=>])|\[(?=/?[A-Za-z_]+\])")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one side said."""
+    """A message of one side."""
 
     role: Role
     text: str
@@ -46,9 +46,9 @@ class Usage:
     """The tokens of one request.
 
     Parameters:
-        prompt: all that the model was given.
-        kept: those of them whose state was kept from an earlier request.
-        answer: those that it generated.
+        prompt: all input tokens.
+        kept: tokens of the prompt whose state was reused from an earlier request.
+        answer: generated tokens.
     """
 
     prompt: int
@@ -61,14 +61,14 @@ class GenerationError(Exception):
 
 
 class Engine:
-    """A loaded file, which runs one request at a time; `generate` blocks and runs in a thread of the model.
+    """A loaded file that runs one request at a time; `generate` blocks and runs in the model's thread.
 
-    xllamacpp runs llama.cpp's server inside this process. Its HTTP port is on loopback, takes a key that nobody knows,
-    and is not used.
+    xllamacpp runs llama.cpp's server inside this process. Its HTTP port is on loopback, locked by a random key, and
+    unused.
 
     Args:
         file: the model.
-        threads: threads of one request; they sleep while there is nothing to do.
+        threads: threads of one request; they sleep when idle.
         context_tokens: the most tokens of the conversation that a request has.
 
     Raises:
@@ -85,11 +85,11 @@ class Engine:
             cpu.n_threads, cpu.poll = threads, 0
         parameters.n_parallel, parameters.n_ctx = 1, int(WINDOW * max(CONTEXT_TOKENS, context_tokens))
         parameters.n_batch = parameters.n_ubatch = BATCH
-        # Weights in another order take memory beside the mapped file, and are no faster (measured on x86_64).
+        # Repacked weights take memory besides the mapped file, and are no faster (measured on x86_64).
         parameters.no_extra_bufts = True
-        # Whether the model fits is known: to find that out, llama.cpp would load it twice.
+        # The model is known to fit; llama.cpp would load it twice to find out.
         parameters.fit_params = False
-        # Its cache of other conversations may grow to 8 GB; what the last request has read is kept without it.
+        # Its cache of other conversations may grow to 8 GB; the last request's state is kept without it.
         parameters.cache_ram_mib = 0
         parameters.hostnames, parameters.port = ["127.0.0.1"], 0
         parameters.api_keys = [secrets.token_hex(16)]
@@ -113,15 +113,15 @@ class Engine:
         is_wanted: IsWanted,
         on_text: Callable[[str], None],
     ) -> Usage:
-        """Answer a conversation; give each piece of the answer to `on_text` as soon as it is there.
+        """Answer a conversation; pass each piece of the answer to `on_text` as soon as it is generated.
 
         Args:
             prompt: the system prompt.
             longest: the most tokens of the answer.
-            is_wanted: asked at each token; generation stops when it returns False.
+            is_wanted: called at each token; generation stops when it returns False.
 
         Raises:
-            WithdrawnError: it is no longer wanted.
+            WithdrawnError: it was withdrawn.
             GenerationError: llama.cpp refused or broke.
         """
         sizes = [len(message.text) // CHARACTERS_PER_TOKEN + MESSAGE_TOKENS for message in messages]
@@ -143,7 +143,7 @@ class Engine:
         if not is_wanted():
             raise WithdrawnError
         request = {
-            # llama.cpp would read control tokens out of the text.
+            # llama.cpp would parse control tokens in the text.
             "messages": [
                 {"role": message.role, "content": torn(message.text)} for message in (Message("system", prompt), *kept)
             ],
@@ -153,7 +153,7 @@ class Engine:
             "stream": True,
             "stream_options": {"include_usage": True},
             "cache_prompt": True,
-            # Reports each batch, so that `step` is called there, too.
+            # Reports each batch, so that `step` is also called between batches.
             "return_progress": True,
             "chat_template_kwargs": {"enable_thinking": False},
         }
@@ -174,15 +174,15 @@ class Engine:
 
 
 def torn(text: str) -> str:
-    """A text in which nothing is a control token of any model, such as `<|im_end|>`, `</s>` or `[INST]`.
+    """The text with the control tokens of all models broken up, such as `<|im_end|>`, `</s>` or `[INST]`.
 
-    A tokenizer takes such a name for the token wherever it stands; with a space in it, it is only text.
+    A tokenizer takes such a name for the token anywhere in a text; with a space in it, it is only text.
     """
     return _CONTROL.sub(r"\g<0> ", text)
 
 
 def recent(messages: Sequence[Message], sizes: Sequence[int], *, limit: int) -> list[Message]:
-    """The latest messages that together have at most `limit` tokens, beginning with one of the user.
+    """The latest messages with at most `limit` tokens in total, beginning with a user message.
 
     The last message is always kept.
 
@@ -202,7 +202,7 @@ def recent(messages: Sequence[Message], sizes: Sequence[int], *, limit: int) -> 
 
 
 def _check_memory(file: GgufFile) -> None:
-    """Refuse a model that does not fit into the memory that is free.
+    """Refuse a model that does not fit into the free memory.
 
     Raises:
         ComponentError: less than the file's size is free.

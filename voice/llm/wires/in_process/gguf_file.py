@@ -1,4 +1,4 @@
-"""Reads the beginning of a GGUF file: whether it is one, and the name of its model."""
+"""Reads the beginning of a GGUF file: checks its format, and finds the name of its model."""
 
 import struct
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from voice.models.store import name_at, repair
 MAGIC = b"GGUF"
 MADE_UP = "scripted:"
 LONGEST_TEXT = 1 << 20
-"""Bytes of a text in the part that is read; more means that the file is damaged."""
+"""The most bytes of a text in the header; a longer one means that the file is damaged."""
 # Bytes of each type of value that has a fixed size; 8 is a text and 9 a list.
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _TEXT = 8
@@ -19,12 +19,12 @@ _TEXT = 8
 
 @dataclass(frozen=True, slots=True)
 class GgufFile:
-    """A file that begins as a GGUF file does.
+    """A file with the beginning of a GGUF file.
 
     Parameters:
         path: the file.
-        name: of the model: that in the table of models, or else the file's. The name in the header, which is often
-            that of the training run, counts only where it says that the weights are made up.
+        name: the model's name in the table of models, or else the file's name. The name in the header, often that of a
+            training run, counts only if it marks made-up weights.
         size: bytes.
     """
 
@@ -34,10 +34,10 @@ class GgufFile:
 
 
 def read_gguf(path: Path) -> GgufFile:
-    """Read the file's beginning; nothing is loaded.
+    """Read the file's beginning, without loading the model.
 
     Raises:
-        ComponentError: there is no such file, or it is no GGUF file.
+        ComponentError: the file does not exist or is not a GGUF file.
     """
     if path.is_dir():
         raise ComponentError(
@@ -59,7 +59,7 @@ def read_gguf(path: Path) -> GgufFile:
 
 
 def _name(file: BinaryIO) -> str | None:
-    """`general.name`; None when the file has none before its first list, where the vocabulary begins."""
+    """`general.name`; None if it does not come before the first list, where the vocabulary begins."""
     version, _tensors, count = struct.unpack("<IQQ", file.read(20))
     if version not in (2, 3):
         raise ValueError(f"version {version}")

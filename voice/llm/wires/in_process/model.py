@@ -1,4 +1,4 @@
-"""One model of one's own in memory, shared by all calls, and the threads that run it."""
+"""A local model in memory, shared by all calls, and the threads that run it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -10,10 +10,10 @@ from voice.llm.wires.in_process.gguf_file import GgufFile
 
 
 class OwnModel:
-    """A loaded model and its queue: one wanted request at a time, in order of arrival; withdrawn ones are dropped.
+    """A loaded model and its queue: runs one request at a time, in order of arrival, and drops withdrawn ones.
 
     Args:
-        name: in reports; begins with "scripted:" when its weights are made up.
+        name: in reports; begins with "scripted:" if its weights are made up.
     """
 
     def __init__(self, engine: Engine, *, name: str) -> None:
@@ -36,10 +36,10 @@ class OwnModel:
         return cls(Engine(file, threads=threads, context_tokens=context_tokens), name=file.name)
 
     def read(self, prompt: str, said: Sequence[Message] = ()) -> InferenceJob[Usage]:
-        """Read a system prompt and what was said in a call so far, so that the next request finds its state.
+        """Process a system prompt and a call's conversation so far, so that the next request can reuse the state.
 
         Returns:
-            What it used; raises `GenerationError` if the model does not run.
+            Its usage; raises `GenerationError` if the model does not run.
         """
 
         def short(is_wanted: IsWanted) -> Usage:
@@ -51,7 +51,7 @@ class OwnModel:
     async def stream(
         self, prompt: str, messages: Sequence[Message], *, longest: int
     ) -> AsyncGenerator[str | Usage, None]:
-        """The answer as it is generated, and last what it used; closing the iterator withdraws the request.
+        """The answer as it is generated, and finally its usage; closing the iterator withdraws the request.
 
         Args:
             prompt: the system prompt.

@@ -1,4 +1,4 @@
-"""A call's pipecat service on a model of one's own."""
+"""A call's pipecat service on a local model."""
 
 from contextlib import aclosing
 from typing import Any
@@ -17,11 +17,11 @@ from voice.llm.wires.in_process.engine import GenerationError, Message, Role, Us
 from voice.llm.wires.in_process.model import OwnModel
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "user"}
-"""A small model follows what pipecat says as the developer better as words of the user."""
+"""A small model follows pipecat's developer messages better if they come from the user."""
 
 
 class OwnLLMService(LLMService[Any]):
-    """Answers with a model in this process. It is offered no tools: models of this size make up their arguments.
+    """Answers with a model in this process, without tools: models of this size make up their arguments.
 
     Cancelling the request, or the call's end, stops generation at the next token.
 
@@ -38,7 +38,7 @@ class OwnLLMService(LLMService[Any]):
             model=model.name,
             system_instruction=prompt,
             max_tokens=max_tokens,
-            # pipecat complains of what is left out.
+            # pipecat complains about missing settings.
             temperature=None,
             top_p=None,
             top_k=None,
@@ -53,7 +53,7 @@ class OwnLLMService(LLMService[Any]):
         self._reading: InferenceJob[Usage] | None = None
 
     def can_generate_metrics(self) -> bool:
-        """Whether time to first token and usage are reported: yes."""
+        """True: time to first token and usage are reported."""
         return True
 
     async def start(self, frame: StartFrame) -> None:
@@ -62,13 +62,13 @@ class OwnLLMService(LLMService[Any]):
         self._reading = self._own.read(self._prompt)
 
     def read_ahead(self, context: LLMContext) -> None:
-        """Have the model read the conversation so far, so that the next request reads only the caller's next words."""
+        """Have the model process the conversation so far, so that the next request adds only the caller's new words."""
         if self._reading:
             self._reading.cancel()
         self._reading = self._own.read(self._prompt, said(context))
 
     async def cleanup(self) -> None:
-        """Withdraw what nobody waits for any more."""
+        """Withdraw requests that are no longer needed."""
         if self._reading:
             self._reading.cancel()
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
@@ -78,7 +78,7 @@ class OwnLLMService(LLMService[Any]):
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
             if self._reading:
-                # What it has read so far stays read.
+                # The part processed so far is kept.
                 self._reading.cancel()
             await self._answer(frame.context)
         else:
@@ -117,7 +117,7 @@ class OwnLLMService(LLMService[Any]):
 
 
 def said(context: LLMContext) -> list[Message]:
-    """A call's conversation in plain text. Tool calls and their results are left out, as is what has no words."""
+    """A call's conversation in plain text, without tool calls, their results, and messages without words."""
     messages = []
     for message in context.get_messages():
         if isinstance(message, LLMSpecificMessage) or message.get("role") not in _ROLES:

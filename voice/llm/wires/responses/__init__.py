@@ -1,1 +1,1 @@
-"""OpenAI's Responses, on WebSockets that are opened before they are needed."""
+"""OpenAI's Responses, on WebSockets opened in advance."""

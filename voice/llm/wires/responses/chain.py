@@ -1,4 +1,4 @@
-"""Tracks what a Responses server remembers of a conversation, so that only new items are sent. Pure."""
+"""Tracks the part of a conversation stored on a Responses server, so that only new items are sent. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Chain:
     Parameters:
         response_id: its id on the server.
         given: the whole input of that response.
-        output: what it said, as the server reported it.
+        output: its output, as reported by the server.
     """
 
     response_id: str
@@ -22,10 +22,10 @@ class Chain:
     output: Sequence[Item]
 
     def following(self, conversation: Sequence[Item]) -> list[Item] | None:
-        """The items of a conversation that the server does not know; None when everything must be sent.
+        """The items of a conversation that are new to the server; None if everything must be sent.
 
-        Everything must be sent when the conversation differs from the response, for example because it was interrupted
-        and only partly heard, or because another model's answer was spoken.
+        Everything must be sent if the conversation differs from the response, for example after an interruption or an
+        answer by another model.
         """
         count = len(self.given)
         if list(conversation[:count]) != list(self.given):
@@ -35,13 +35,13 @@ class Chain:
             if rest and _same(said, rest[0]):
                 rest.pop(0)
             elif said.get("type") != "reasoning":
-                # Reasoning stays on the server when the conversation did not keep it.
+                # Reasoning items remain on the server even if the conversation has dropped them.
                 return None
         return rest or None
 
 
 def _same(said: Item, kept: Item) -> bool:
-    """Whether an item of the conversation is what the server said. White space may differ: speech changes it."""
+    """Whether an item of the conversation equals the server's output, apart from white space, which speech changes."""
     match said.get("type"):
         case "message":
             return kept.get("role") == said.get("role", "assistant") and _words(kept) == _words(said)

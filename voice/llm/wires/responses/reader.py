@@ -33,20 +33,20 @@ LONGEST = "max_output_tokens"
 
 @dataclass(slots=True, eq=False)
 class _Item:
-    """A message or a call, as far as events have told which."""
+    """A message or a call, as far as the events identify it."""
 
     kind: Literal["message", "call"]
     place: int | None = None
     ids: set[str] = field(default_factory=set)
-    """An id may differ from event to event."""
+    """Its ids, which may differ between events."""
     call_id: str | None = None
     parts: dict[int | None, str] = field(default_factory=dict)
-    """The words that have come, by their place in the message."""
+    """The words so far, by their position in the message."""
     is_done: bool = False
 
 
 class ResponseReader:
-    """Reads the events of one response. A server may stream words and calls, or send them whole, or both.
+    """Reads the events of one response. A server may stream words and calls, send them whole, or both.
 
     Args:
         keep: makes a frame that keeps a reasoning item in the conversation.
@@ -62,7 +62,7 @@ class ResponseReader:
         self._is_thinking = False
 
     def read(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        """What an event says.
+        """Read an event; see `Reader`.
 
         Raises:
             ProviderError: the response has failed.
@@ -101,9 +101,9 @@ class ResponseReader:
         incomplete = identifier(mapping(response.get("incomplete_details")).get("reason"))
         status = identifier(response.get("status")) or ""
         is_failed = event["type"] != "response.completed" or status in ("failed", "incomplete", "cancelled")
-        # A response that reached the longest allowed length is complete.
+        # A response that reached the token limit is complete.
         if (is_failed or response.get("error")) and incomplete != LONGEST:
-            # An answer whose messages have all ended is complete, whatever failed afterwards.
+            # An answer whose messages have all ended is complete, despite a later failure.
             if incomplete or not self._said or not all(each.is_done and each.kind == "message" for each in self._items):
                 raise _failure(event)
             response = {}
@@ -144,7 +144,7 @@ class ResponseReader:
     def _whole(
         self, event: Mapping[str, Any], text: str, item: Mapping[str, Any] | None = None, *, is_ahead: bool = False
     ) -> Iterator[Event]:
-        """The whole words of a message or of one of its parts: what of them has not come yet."""
+        """Take the whole text of a message or of a part, and return the words not yet received."""
         about = self._about("message", event, item or {}, is_done=not is_ahead)
         about.is_done |= not is_ahead and (item or {}).get("status") != "incomplete"
         index, said = count(event.get("content_index")), "".join(about.parts.values())
@@ -190,9 +190,9 @@ class ResponseReader:
         is_added: bool = False,
         is_done: bool = False,
     ) -> _Item:
-        """Which item an event is about, as far as it says: by its place, its id, or its call's id; perhaps a new one.
+        """The item of an event, by its position, its id or its call's id; perhaps a new one.
 
-        What says none of these that is known is about the latest, or ends the first that is open.
+        An event without a known one concerns the latest item, or ends the first open one.
         """
         place = count(event.get("output_index"))
         known, call_id = identifier(event.get("item_id")) or identifier(item.get("id")), identifier(item.get("call_id"))
@@ -224,6 +224,6 @@ def _failure(event: Mapping[str, Any]) -> ProviderError:
     status = event.get("status")
     error = ProviderError(event, said=f"answered HTTP {status}" if isinstance(status, int) else "reported an error")
     if error.code == WORN_OUT:
-        # pipecat stops using a service whose requests are wrong; a worn socket is not the request's fault.
+        # pipecat stops using a service after an invalid request; an expired socket is not the request's fault.
         error.status_code = None
     return error

@@ -1,4 +1,4 @@
-"""OpenAI's Responses over persistent WebSockets, connected and warmed up before the turn; only new items are sent."""
+"""OpenAI's Responses over persistent WebSockets, warmed up before the turn; only new items are sent."""
 
 import asyncio
 import functools
@@ -32,23 +32,22 @@ ROTATE_AFTER = 55 * 60.0
 """Seconds; OpenAI closes a socket after 60 minutes."""
 PING_EVERY = 10.0
 LARGEST_EVENT = 2**24
-"""Bytes; the last event of a response repeats its instructions and tools."""
+"""The most bytes of an event; the last one of a response repeats its instructions and tools."""
 UNKNOWN_RESPONSE = "previous_response_not_found"
 
 
 class _Connection(DirectConnection, _BoundedConnection):
-    """pipecat's connection, whose sends are bounded, without redirects."""
+    """pipecat's connection, with a time limit for sending and without redirects."""
 
 
 class ResponsesService(OpenAIResponsesLLMService):
-    """pipecat's Responses service on sockets that are always open, for a `Tier`.
+    """pipecat's Responses service on persistent sockets, for a `Tier`.
 
-    pipecat's own service connects when the call starts. It notices a lost connection only with the next request, and
-    then tries three times with pauses of seconds; it drains a cancelled response before the next request, for up to
-    five seconds an event. This one holds two sockets: when the request on the socket that carries the conversation is
-    cancelled, or that socket is lost or worn, the next request uses the other one at once and sends the whole
-    conversation. Each request has a socket of its own, so several may run at the same time. A failure is reported at
-    once as an `LLMFailureFrame`.
+    pipecat's own service connects when the call starts. It notices a lost connection only at the next request, and then
+    tries three times with pauses of seconds; it drains a cancelled response before the next request, for up to five
+    seconds per event. This one holds two sockets: if the socket with the conversation is lost, too old, or its request
+    was cancelled, the next request uses the other one at once and sends the whole conversation. Each request has its
+    own socket, so several may run at the same time. A failure is reported at once as an `LLMFailureFrame`.
 
     Args:
         base_url: the server's HTTP URL, which usually ends in /v1; None for OpenAI.
@@ -58,11 +57,11 @@ class ResponsesService(OpenAIResponsesLLMService):
         max_tokens: the longest answer.
         silence: seconds without an event after which a request has failed.
         where: how the report names the server.
-        tools: the tools that the call's contexts offer; without them the prefix that the warm-up caches would be of no
-            use to contexts that have tools.
+        tools: the tools of the call's contexts; without them, the prefix cached by the warm-up would not match contexts
+            with tools.
         rotate_after: age from which a socket is replaced, seconds.
-        speed: the service tier to ask for; None for the usual one.
-        effort: how much the model thinks; None for the least that pipecat knows of.
+        speed: the service tier to request; None for the default.
+        effort: how much the model thinks; None for the least effort that pipecat knows.
     """
 
     def __init__(
@@ -94,15 +93,15 @@ class ResponsesService(OpenAIResponsesLLMService):
 
     @property
     def speed(self) -> str | None:
-        """The service tier that the next request asks for; None for the usual one."""
+        """The service tier of the next request; None for the default."""
         return self._speed
 
     def use_speed(self, speed: str | None) -> None:
-        """Ask for another one from the next request on."""
+        """Use another service tier from the next request on."""
         self._speed = self._service_tier = speed
 
     def _create_client(self, *_args: Any, **_kwargs: Any) -> Any:
-        """Called by pipecat; an HTTP client takes a tenth of a second to make and is hardly ever needed."""
+        """Called by pipecat. Making an HTTP client takes a tenth of a second, and it is hardly ever needed."""
         return None
 
     async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
@@ -133,7 +132,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             create_connection=_Connection,
             additional_headers={"Authorization": f"Bearer {self._api_key}"},
             ssl=await asyncio.to_thread(_tls) if secure else None,
-            # An unencrypted server is on this machine or in its network, never behind a proxy.
+            # An unencrypted server is on this machine or its network, never behind a proxy.
             proxy=proxy_for(self._ws_url) if secure else None,
             compression=None,
             max_size=LARGEST_EVENT,
@@ -145,7 +144,7 @@ class ResponsesService(OpenAIResponsesLLMService):
         return websocket
 
     async def _warm_up(self, socket: Socket) -> None:
-        """Have the server read the instructions and tools; the conversation continues from that response."""
+        """Have the server process the instructions and tools; the conversation continues from that response."""
         settings: Any = self._settings
         params = await self._params(LLMContext([], tools=self._tools or NOT_GIVEN))
         params |= {"instructions": settings.system_instruction, "input": [], "generate": False}
@@ -175,7 +174,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             context, system_instruction=settings.system_instruction
         )
         params: dict[str, Any] = self._build_response_params(invocation)
-        # The WebSocket protocol has no such field.
+        # The WebSocket protocol does not have this field.
         params.pop("stream")
         if own := sampling():
             params["temperature"] = own.temperature
@@ -201,7 +200,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             raise
 
     async def _events(self, socket: Socket, params: dict[str, Any], whole: list[Any]) -> AsyncGenerator[Event]:
-        """Make the request; its events.
+        """Make the request, and yield its events.
 
         Raises:
             ProviderError: the response has failed.
@@ -218,7 +217,7 @@ class ResponsesService(OpenAIResponsesLLMService):
 
 
 def _chain(response: Mapping[str, Any], given: Sequence[Any]) -> Chain | None:
-    """What a complete response leaves on the server; None if it has no id."""
+    """The chain that continues a complete response; None if it has no id."""
     known = identifier(response.get("id"))
     return known and Chain(known, given, [mapping(item) for item in listed(response.get("output"))]) or None
 

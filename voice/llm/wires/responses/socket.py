@@ -21,7 +21,7 @@ WORN_OUT = "websocket_connection_limit_reached"
 
 
 class Socket:
-    """An open WebSocket and what its server remembers. Once `ended` is set, its request is over and it is clean."""
+    """An open WebSocket and its server's state. Once `ended` is set, its request is over and it is clean."""
 
     def __init__(self, websocket: ClientConnection, opened: float) -> None:
         self.websocket, self.opened = websocket, opened
@@ -34,11 +34,11 @@ class Socket:
 
     @property
     def held(self) -> OpenSocket:
-        """The socket as its upkeep sees it."""
+        """The socket's state for its upkeep."""
         return OpenSocket(self.opened, self.used, self.state)
 
     async def ask(self, request: Mapping[str, Any]) -> None:
-        """Send a `response.create`; its events follow. What the last response left unread is dropped."""
+        """Send a `response.create`; its events follow. Unread events of the last response are dropped."""
         with contextlib.suppress(TimeoutError):
             while True:
                 async with asyncio.timeout(0):
@@ -53,8 +53,8 @@ class Socket:
     async def recv(self, within: float | None = None) -> dict[str, Any]:
         """The next event of this request.
 
-        Those that name another response are dropped, and so is what comes before the response begins, if this server
-        says when one does.
+        Events of another response are dropped, and, if the server announces the beginning of responses, all events
+        before it.
 
         Args:
             within: the longest wait, seconds.
@@ -78,7 +78,7 @@ class Socket:
         return event
 
     def _is_stale(self, event: Mapping[str, Any]) -> bool:
-        """Whether an event belongs to an earlier response. A request that is refused never begins."""
+        """Whether an event belongs to an earlier response. A refused request never begins."""
         about = identifier(event.get("response_id")) or identifier(mapping(event.get("response")).get("id"))
         if self.response_id is not None and about is not None:
             return about != self.response_id
@@ -96,7 +96,7 @@ class Socket:
         return event
 
     async def answers(self) -> bool:
-        """Whether the other end still responds; a network that drops packets does not report that it is gone."""
+        """Whether the other end still responds; a network that drops packets does not report a loss."""
         pong = None
         try:
             async with asyncio.timeout(PONG_WITHIN):

@@ -7,7 +7,7 @@ from typing import Literal
 State = Literal["free", "busy", "draining"]
 
 WANTED = 2
-"""Sockets held: one that carries the conversation, and a spare for when that one is lost, cancelled or worn out."""
+"""Sockets held: one with the conversation, and a spare for when that one is lost, cancelled or too old."""
 
 SHORTEST_RETRY_PAUSE = 0.25
 LONGEST_RETRY_PAUSE = 5.0
@@ -31,12 +31,12 @@ class OpenSocket:
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What to do with the sockets now.
+    """The upkeep due now.
 
     Parameters:
         open: how many more sockets to open.
         retire: positions of the free sockets to close.
-        wake_at: when to ask again if nothing changes before then, seconds; None for never.
+        wake_at: when to decide again if nothing changes, seconds; None for never.
     """
 
     open: int
@@ -47,14 +47,14 @@ class Upkeep:
 def upkeep(held: Sequence[OpenSocket], *, opening: int, now: float, rotate_after: float) -> Upkeep:
     """Decide what the sockets need now.
 
-    A worn socket is closed as soon as a fresh one can take over and its own request is over, never earlier: while the
-    server is unreachable, a worn socket is better than none.
+    An old socket is closed once its own request is over and a fresh one can replace it, never earlier: while the server
+    is unreachable, an old socket is better than none.
 
     Args:
         held: the open sockets.
         opening: how many more are being opened.
         now: seconds.
-        rotate_after: age from which a socket is worn, seconds; well below what the server allows.
+        rotate_after: age at which a socket is to be replaced, seconds; well below the server's limit.
     """
     fresh = [index for index, socket in enumerate(held) if now < socket.opened + rotate_after]
     ready = [index for index in fresh if held[index].state == "free"]

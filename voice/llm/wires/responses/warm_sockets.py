@@ -1,4 +1,4 @@
-"""Persistent WebSockets that are opened before they are needed; each carries one request at a time."""
+"""Persistent WebSockets, opened in advance; each carries one request at a time."""
 
 import asyncio
 import logging
@@ -18,10 +18,10 @@ from voice.llm.wires.responses.socket_upkeep import pause, upkeep
 OPEN_WITHIN = 2.0
 WARM_WITHIN = 5.0
 DRAIN_WITHIN = 0.5
-"""Seconds in which a server has to confirm a cancellation; the next request does not wait for that."""
+"""Seconds that a server has to confirm a cancellation; the next request does not wait for it."""
 CLOSE_WITHIN = 1.0
 TRY_LATER = (408, 425, 429)
-"""Client errors that may pass by themselves."""
+"""Client errors that may be temporary."""
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class WarmSockets:
 
     Args:
         connect: opens a socket.
-        warm_up: prepares the first socket; raises an error if the server does not support that.
+        warm_up: prepares the first socket; raises an error if the server does not support it.
         create_task: starts a background task.
         rotate_after: age from which a socket is replaced, seconds.
     """
@@ -55,7 +55,7 @@ class WarmSockets:
         self._cold = True
 
     def start(self) -> None:
-        """Start to keep sockets open in the background."""
+        """Start keeping sockets open in the background."""
         if not self._tasks:
             self._run(self._keep(), "keep sockets open")
 
@@ -68,16 +68,16 @@ class WarmSockets:
             await asyncio.wait(tasks, timeout=CLOSE_WITHIN)
 
     def check(self) -> None:
-        """Check in the background whether the free sockets still work, because a request is about to come."""
+        """Check in the background whether the free sockets still work, before an expected request."""
         for socket in self._held:
             if socket.state == "free":
                 self._run(self._check(socket), "check socket")
 
     @asynccontextmanager
     async def lent(self) -> AsyncIterator[Socket]:
-        """A free socket, preferably the one that was used last.
+        """A free socket, preferably the last one used.
 
-        A response that is unfinished when the context ends is cancelled on the wire; this does not wait for that.
+        If the response is unfinished when the context ends, it is cancelled on the wire, without waiting.
 
         Raises:
             OSError, TimeoutError, WebSocketException: no socket is open, and none can be opened.
@@ -95,7 +95,7 @@ class WarmSockets:
                 socket.state = "draining"
                 self._run(self._drain(socket), "drain socket")
             else:
-                # The response has no id yet, so closing the socket is what cancels it.
+                # The response has no id yet, so only closing the socket cancels it.
                 self._drop(socket)
             self._wake()
 
@@ -151,7 +151,7 @@ class WarmSockets:
             await websocket.wait_closed()
             log.info("a socket was lost (%s)", websocket.close_code)
             if socket.used is None:
-                # Do not hammer a server that accepts connections and drops them again.
+                # Do not hammer a server that accepts connections and then drops them.
                 self._failed()
         except Exception as error:
             # The next request reports any error, such as a proxy that needs a missing package; try again later.
@@ -182,9 +182,9 @@ class WarmSockets:
     async def _drain(self, socket: Socket) -> None:
         """Cancel the response; the socket is clean once that is confirmed.
 
-        An error means that the server cannot cancel and continues the response; closing the socket stops it. A response
-        that was already complete confirms nothing: such an error may still follow, and would be taken for the next
-        request's.
+        On an error, the server cannot cancel and continues the response; closing the socket stops it. A response that
+        was already complete confirms nothing: an error may still follow, and would be taken for that of the next
+        request.
         """
         confirmed = False
         try:

@@ -110,7 +110,7 @@ async def test_a_server_that_is_not_openais_gets_no_developer_messages(server: A
         ("other_json", "sim:echo at the test answered with JSON of another kind, not with a chat completion: check"),
         ("empty", "it gave an answer without words"),
         ("silent", "sim:echo at the test did not answer in time."),
-        ("no_json", "sim:echo at the test answered with something that is no JSON, not with a chat completion: "),
+        ("no_json", "sim:echo at the test answered with something other than JSON, not with a chat completion: "),
     ],
 )
 async def test_a_request_that_fails_is_answered_by_one_honest_sentence(
@@ -143,7 +143,7 @@ async def test_each_way_to_lose_a_server_has_its_own_words(connect: Any) -> None
         problem = await warm_up(connect(f"http://127.0.0.1:{port}/v1"), model=MODEL, where="the test")
     assert problem == "sim:echo at the test broke the connection off."
     for cause, words in (
-        (socket.gaierror(-2, "Name or service not known"), "could not be found by its name"),
+        (socket.gaierror(-2, "Name or service not known"), "has a host name that could not be resolved"),
         (OSError(101, "Network is unreachable"), "could not be reached"),
     ):
         error = APIConnectionError(request=httpx2.Request("POST", "http://test"))

@@ -77,7 +77,7 @@ async def test_a_tier_whose_requests_run_out_asks_to_be_left_alone_before_it_ref
     assert 0 < rest.seconds <= 60
     assert refused.state.outcome == "failed", "as it would have been without a warning"
     assert refused.note.rest is not None
-    assert refused.note.rest.why.startswith("its provider answered HTTP 429 and asks to wait")
+    assert refused.note.rest.why.startswith("its provider answered HTTP 429 and asked for this wait")
 
 
 async def test_effort_goes_out_with_the_request() -> None:

@@ -69,7 +69,7 @@ class TurnWords:
     go_on: tuple[str, ...]
     """Words that ask the agent to go on, besides a yes."""
     polite: tuple[str, ...]
-    """What may follow it."""
+    """Words that may follow these."""
     thanks: str
     """A regular expression of thanks."""
     farewell: str

@@ -210,7 +210,7 @@ def answer_requests(rtvi: RTVIProcessor, swap: Callable[[SwapRequest], SwapState
     def reply(message: ClientMessage) -> Reply | None:
         match read_request(message.type, message.data):
             case ClockPing(client):
-                return ClockPong(client, time.monotonic())
+                return ClockPong(server=time.monotonic(), client=client)
             case SwapRequest() as request:
                 if swap is None:
                     raise ConfigurationError(NO_TIERS)

@@ -33,7 +33,7 @@ class ClockPing(_Data):
     """The client's clock, repeated in the answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClockPong(_Data):
     """Answers a `ClockPing`."""
 

@@ -1,6 +1,7 @@
 """A client's requests are answered in mid-call, or refused in one sentence."""
 
 import asyncio
+import json
 import time
 from typing import Any
 
@@ -97,12 +98,12 @@ class Call:
         await self._running
 
     async def ask(self, data: Any, *, type: str = "llm") -> tuple[str, dict[str, Any]]:
-        """Send a client message; type and data of what comes back."""
+        """Send a client message; type and data of the answer, as JSON carries them."""
         id = await self.send(data, type=type)
         while True:
             answer = (await self.tap.next(OutputTransportMessageUrgentFrame)).message
             if answer.get("id") == id:
-                return answer["type"], answer["data"]
+                return answer["type"], json.loads(json.dumps(answer["data"]))
 
     async def send(self, data: Any, *, type: str) -> str:
         """Send a client message; its id."""

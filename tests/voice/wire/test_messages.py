@@ -84,7 +84,7 @@ def test_a_message_of_no_interest_is_unknown(type: str, data: object) -> None:
         (
             "server-response",
             {"t": "clock", "d": {"client": 1.0, "server": 7.5}},
-            RequestAnswer("4", ClockPong(7.5, 1.0)),
+            RequestAnswer("4", ClockPong(server=7.5, client=1.0)),
         ),
         (
             "server-response",

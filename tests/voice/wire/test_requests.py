@@ -37,7 +37,7 @@ def test_a_request_is_read_as_it_was_written(request_: Request) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        ClockPong(5012.5, 12.5),
+        ClockPong(server=5012.5, client=12.5),
         SwapState(policy="single", tier="large", tiers=("large", "fast"), policies=("single", "race")),
         SwapState(policy="race", tier=None, tiers=("large", "fast"), policies=()),
         Custom("echo", {"a": 1}),

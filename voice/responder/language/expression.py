@@ -162,7 +162,7 @@ def sample_expression(rng: random.Random) -> str:
     """A typical spoken sum."""
     a, b = sample_number(rng), sample_number(rng)
     said = rng.choice(("plus", "plus", "minus", "minus", "times", "times", "times", "divided by", "divided by"))
-    part = rng.choice(("half of", "double", "twice", "a third of", "a quarter of", "three quarters of"))
+    part = rng.choice(("half of", "half of", "double", "twice", "a third of", "a quarter of", "three quarters of"))
     shapes = {
         f"{a} {said} {b}": 60,
         f"{a} percent of {b}": 14,
@@ -171,7 +171,7 @@ def sample_expression(rng: random.Random) -> str:
         f"{a} {said} {b} {rng.choice(('plus', 'minus', 'times'))} {sample_number(rng)}": 5,
         f"{a} squared": 5,
         f"the square root of {a}": 5,
-        f"{part} {b}": 5,
+        f"{part} {b}": 9,
     }
     return rng.choices(list(shapes), list(shapes.values()))[0]
 

@@ -24,13 +24,19 @@ def say_result(worked: SumResult) -> SkillAnswer:
 @SKILLS.on("arithmetic", "<sum:bare> [is what|equals|equals what|is how much]", kinds=[BARE], distinct=False, share=4)
 @SKILLS.on(
     "arithmetic",
-    "(what is|how much is) [a] <sum>",
+    "(what is|how much is) <sum>",
     "(calculate|compute|work out|solve) <sum>",
+    kinds=[SUM],
+    share=20,
+)
+@SKILLS.on(
+    "arithmetic",
+    "(what is|how much is) a <sum>",
     "what does <sum> (equal|make)",
     "(what|how much) <sum> (is|makes|equals)",
     "what do (you|i) get if (you|i) (calculate|take) <sum>",
     kinds=[SUM],
-    share=24,
+    share=4,
 )
 def evaluate(request: Request) -> SkillAnswer:
     """The value of a spoken sum."""

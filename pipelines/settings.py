@@ -195,7 +195,6 @@ def load(
         raise ConfigurationError(f'There is no pipeline "{pipeline}"{meant or others}') from None
     except (OSError, UnicodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        why = error.strerror if isinstance(error, OSError) else error
         raise ConfigurationError(f"{path} cannot be read as a pipeline file: {why}.") from error
     return check({"name": path.stem, **table}, source=path.name, overrides=overrides, change=change)
 

@@ -120,11 +120,11 @@ async def serving(**how: Any) -> AsyncIterator[tuple[CountingAgent, Calls, Cutti
     async with proxy_to(server.servers[0].sockets[0].getsockname()[1]) as proxy:
         yield agent, calls, proxy
     calls.end_waiting()
-    # The end of the loop would cancel a call that is just ending, and pipecat then waits for what no longer comes.
-    with suppress(TimeoutError):
-        await until(lambda: not calls.active, within=1.0)
     server.should_exit = True
     await running
+    # uvicorn does not wait for the calls that it cancels. If the loop ended now, it would cancel them and all their
+    # tasks once more, and pipecat would wait for ever for what those tasks no longer do.
+    await until(lambda: not calls.active)
 
 
 class CountingCaller:

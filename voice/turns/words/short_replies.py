@@ -80,7 +80,7 @@ def _going_on(language: TurnWords) -> re.Pattern[str]:
 def is_courtesy(text: str, language: TurnWords = ENGLISH) -> bool:
     """Whether `text` only thanks or says goodbye ("great, thank you"), so that nothing needs to be worked on."""
     words = words_of(text)
-    return _courtesy(language).fullmatch(words) is not None and _kind(language).search(words) is not None
+    return _courtesy(language).fullmatch(words) is not None and _thanks_or_farewell(language).search(words) is not None
 
 
 @cache
@@ -90,5 +90,5 @@ def _courtesy(language: TurnWords) -> re.Pattern[str]:
 
 
 @cache
-def _kind(language: TurnWords) -> re.Pattern[str]:
+def _thanks_or_farewell(language: TurnWords) -> re.Pattern[str]:
     return re.compile(rf"(?<!\S)(?:{language.thanks}|{language.farewell})(?!\S)")

@@ -31,9 +31,8 @@ from pipelines.pipecat_services.component_factory import ComponentFactory
 from pipelines.providers.responder import ResponderTable
 from pipelines.settings import Call
 from pipelines.tiers.table import Tiers
-from voice.asr.reprompt import Reprompt
 from voice.conversation.goodbye import EndsAtGoodbye
-from voice.conversation.silence import ask_once
+from voice.conversation.reprompt import Reprompt, ask_once
 from voice.conversation.transcript import Transcript
 from voice.language import Language
 from voice.language.by_language import PHRASES, TURN_WORDS
@@ -44,7 +43,7 @@ from voice.llm.answer.spoken_service import PartRules, SpeechRules
 from voice.llm.context_window import bound
 from voice.llm.interruption import SettlingAssistantAggregator, mark_interruptions
 from voice.llm.joining import JoiningUserAggregator
-from voice.llm.tiers.swap import Swap, swap_tool
+from voice.llm.tiers.swap import TierSwap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.calls import BuiltCall
 from voice.server.event_loop import LoopWatch
@@ -273,10 +272,10 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
     )
 
 
-def make_swap(llm: LLMService[Any], settings: ResponderTable | Tiers, language: Language) -> Swap | None:
+def make_swap(llm: LLMService[Any], settings: ResponderTable | Tiers, language: Language) -> TierSwap | None:
     """The function that changes the language models of a running call; None if the call has none."""
     if isinstance(settings, Tiers) and isinstance(llm, BudgetedLLMService):
-        return Swap(
+        return TierSwap(
             llm, tiers=tuple(settings.tiers), large=settings.large, fast=settings.fast, bridge=settings.bridge,
             best_of=settings.best_of, language=language,
         )  # fmt: skip

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipelines.engines.engine import Recogniser, Synthesiser
-from pipelines.providers.models import LanguageModels
+from pipelines.providers.answering import LanguageModels
 from pipelines.settings import Settings
 from pipelines.versions import version, versions
 from voice.errors import ComponentError
 from voice.language import NAMES
 from voice.language.by_language import PHRASES
 from voice.server.admission import Headroom
-from voice.turns.models import TurnModels
-from voice.turns.speculation import Waiting
+from voice.turns.speculation import WaitingCalls
+from voice.turns.turn_models import TurnModels
 from voice.turns.words.sentence_end import SentenceEnds
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Engines:
     recogniser: Recogniser
     synthesiser: Synthesiser
     models: LanguageModels
-    waiting: Waiting = field(default_factory=Waiting)
+    waiting: WaitingCalls = field(default_factory=WaitingCalls)
     """The calls that wait for an answer."""
     headroom: Headroom = field(default_factory=Headroom)
     """The capacity of the server that calls leave free."""

@@ -18,7 +18,7 @@ from pipelines.engines.piper import Piper
 from pipelines.languages import notices, objection, with_usual
 from pipelines.providers.responder import ResponderTable
 from pipelines.registry import RECOGNISERS, SYNTHESISERS
-from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
+from pipelines.settings_table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
 from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
 from voice.language import Language

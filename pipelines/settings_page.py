@@ -15,7 +15,7 @@ from pipelines.providers.responder import ResponderTable
 from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS, RECOGNISERS, SYNTHESISERS
 from pipelines.settings import BargeIn, Call, Settings, Turns, Vad, Watchdog
-from pipelines.table import Table
+from pipelines.settings_table import Table
 from pipelines.tiers.table import Roles, Tiers
 
 HEAD = """\

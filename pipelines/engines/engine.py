@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from pipelines.table import Table
+from pipelines.settings_table import Table
 from voice.language import Language
 
 if TYPE_CHECKING:

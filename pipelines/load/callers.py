@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from latency.record.load import PlacedCall
 from latency.record.run_writer import RunWriter
-from pipelines.child import Server
 from pipelines.replaying.run_folder import save, writing
+from pipelines.server_process import Server
 from voice.client.call.call_result import CallResult
 from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession

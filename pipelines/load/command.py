@@ -14,11 +14,11 @@ from latency.record.load import FILE, ObservedLoad, ServerSample
 from latency.record.run import Run, RunError, Status
 from latency.record.run_writer import RunWriter, new_folder
 from latency.report.checks import Check
-from pipelines.child import seen_here
 from pipelines.load.callers import Callers
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import check_server, chosen_fixtures, parse_checks, server_for
 from pipelines.replaying.run_folder import check_folder, run_header, writing
+from pipelines.server_process import seen_here
 from voice.client.fixtures.fixture import Fixture
 
 LOOK_EVERY = 1.0

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, field_serializer
 from pipelines.engines.engine import AsrTable, Recogniser, Synthesiser, TtsTable
 from pipelines.providers.provider import TierModel, TierTable
 from pipelines.providers.resources import Resources
-from pipelines.table import Table, VariableName
+from pipelines.settings_table import Table, VariableName
 from voice.environment import checked_key, read_key
 from voice.errors import ConfigurationError
 from voice.language import Language

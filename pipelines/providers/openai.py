@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Literal
 
-from pipelines.providers.keyed import KeyedTable
+from pipelines.providers.remote_tier import KeyedTable
 from pipelines.providers.wires import ServiceTier, Wire
 
 

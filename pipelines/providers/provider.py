@@ -8,7 +8,7 @@ from pydantic import Field
 
 from latency.record.requests import Price
 from pipelines.providers.resources import Resources
-from pipelines.table import Table
+from pipelines.settings_table import Table
 
 if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService

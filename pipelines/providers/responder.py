@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from pipelines.providers.models import LanguageModels
-from pipelines.table import Table
+from pipelines.providers.answering import LanguageModels
+from pipelines.settings_table import Table
 from voice.language import Language
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 from latency.command_line import did_you_mean
-from pipelines.providers.keyed import KeyedTable
 from pipelines.providers.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
+from pipelines.providers.remote_tier import KeyedTable
 from voice.environment import proxy_for
 from voice.llm.wires.errors import connection_words
 from voice.llm.wires.responses.socket import Socket

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 from pipelines.providers.provider import TierModel
 from pipelines.providers.resources import Resources
 from pipelines.providers.wires import ServiceTier, Speed, Wire, WireModel, WireTable
-from pipelines.table import Table
+from pipelines.settings_table import Table
 from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class SimTier(WireTable):
 
 async def _simulator(simulator: SimulatorTable, resources: Resources) -> str:
     """The URL of the simulator's process."""
-    from pipelines.child import announced
+    from pipelines.server_process import announced
 
     options = ("--preset", simulator.preset, "--seed", str(simulator.seed))
     url, _ = await resources.open(simulator, lambda: announced("simulate", *options))

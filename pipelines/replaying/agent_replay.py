@@ -16,10 +16,10 @@ from latency.command_line import RUNS
 from latency.record.run import Run, RunError
 from latency.report.report import Report, build
 from pipelines.agent import Agent
-from pipelines.child import LISTENING
 from pipelines.process import end_in_a_sentence
 from pipelines.replaying.replay import chosen_fixtures, parse_checks
 from pipelines.replaying.run_folder import check_folder
+from pipelines.server_process import LISTENING
 from pipelines.serving.address import Address
 from pipelines.serving.serve import log_warnings, serve_agent
 from voice.errors import ComponentError, ConfigurationError, VoiceError

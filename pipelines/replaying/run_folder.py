@@ -12,8 +12,8 @@ from latency.command_line import RUNS
 from latency.record.run import RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.session import InjectedFault, ServerLoad
-from pipelines.child import Load, Server
 from pipelines.replaying.call_records import session_record, turn_records
+from pipelines.server_process import Load, Server
 from voice.client.call.call_result import CallResult
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError, ConfigurationError

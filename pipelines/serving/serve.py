@@ -13,7 +13,7 @@ from loguru import logger
 
 from latency.budget import Budget
 from pipelines.agent import Agent
-from pipelines.call_log.metrics import CALL_LOG, PrometheusMetrics
+from pipelines.call_log.prometheus import CALL_LOG, PrometheusMetrics
 from pipelines.call_log.tracing import CallTrace, tracer
 from pipelines.process import SafeFormatter, end_in_a_sentence, log_pipecat
 from pipelines.serving.address import Address

@@ -62,7 +62,7 @@ class TieredModels:
         for name, tier in llm.tiers.items():
             tier.check(name, llm)
         self._responder = ResponderModels() if llm.responder else None
-        self._poor = poor(llm)
+        self._mostly_wrong = mostly_wrong_tier(llm)
         self._resources = Resources()
         self._capped = capped_tiers(llm)
         self._models = {name: tier.model_of(llm, self._resources) for name, tier in llm.tiers.items()}
@@ -122,7 +122,7 @@ class TieredModels:
             irreversible=[tool.__name__ for tool in tools if is_irreversible(tool)],
             large=self._llm.large,
             spending=self._capped.call() if self._capped else None,
-            poor=self._poor,
+            mostly_wrong=self._mostly_wrong,
             numbers=numbers,
         )
         return BudgetedLLMService(
@@ -185,7 +185,7 @@ class TieredModels:
             log.warning("%s.", warning)
 
 
-def poor(llm: Tiers) -> str | None:
+def mostly_wrong_tier(llm: Tiers) -> str | None:
     """The fast tier, if it is right less than half as often as the large one, by the same benchmark."""
     large, fast = (llm.tiers[name].quality if name else None for name in (llm.large, llm.fast))
     if large is None or fast is None or large.benchmark != fast.benchmark:

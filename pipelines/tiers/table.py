@@ -6,16 +6,16 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from latency.budget import LLM_ALLOWED, LLM_LIMIT
-from pipelines.providers.models import LanguageModels
+from pipelines.providers.answering import LanguageModels
 from pipelines.providers.provider import TierTable
 from pipelines.providers.resolving import UnknownTierError, resolved
 from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS
-from pipelines.table import SENTENCE, OneOf, Table
+from pipelines.settings_table import SENTENCE, OneOf, Table
 from voice.language import NAMES, Language
 from voice.language.english.phrases import ENGLISH
 from voice.llm import CONTEXT_TURNS, ENGLISH_ONLY, ROUTING, TOOL_ROUNDS
-from voice.llm.drafts import MOST_CANDIDATES
+from voice.llm.draft_facts import MOST_CANDIDATES
 from voice.responder import RESPONDER
 
 ROLES = ("large", "fast")

@@ -23,7 +23,7 @@ from latency.record.marks import Mark, Marks
 from latency.record.requests import RequestRecord
 from latency.record.turn import ReportedTurn, Stall
 from latency.report.stats import percentile
-from pipelines.child import announced
+from pipelines.server_process import announced
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService

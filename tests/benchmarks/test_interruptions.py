@@ -46,7 +46,7 @@ from voice.responder.matching import is_whole_request
 from voice.responder.sentences import edition, is_beginning
 from voice.turns.barge_in.decision import Rules
 from voice.turns.barge_in.turn_start import BargeInStart
-from voice.turns.models import TurnModels
+from voice.turns.turn_models import TurnModels
 
 VOICES = ("rms", "slt", "kal16", "awb")
 INTERRUPTIONS = (

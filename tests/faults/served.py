@@ -19,8 +19,8 @@ from pipecat.services.stt_service import STTService
 from pipecat.utils.time import time_now_iso8601
 
 from pipelines import Agent
-from pipelines.child import announced
 from pipelines.lab.scripted.model_folder import build
+from pipelines.server_process import announced
 from pipelines.serving.address import Address
 from pipelines.serving.serve import serve_agent
 from tests.faults.breaking import DISK, TOOL, Broken, failing_pieces

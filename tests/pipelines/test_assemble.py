@@ -8,14 +8,14 @@ from pipecat.audio.vad.vad_analyzer import VADParams
 from pipelines.assemble import _turn_stop
 from pipelines.settings import load
 from voice.turns.endpointing import RISK, Endpointing
-from voice.turns.speculation import Waiting
+from voice.turns.speculation import WaitingCalls
 
 
 def endpointing(*overrides: str) -> Endpointing:
     engines = SimpleNamespace(
         settings=load("embedded", overrides),
         turns=SimpleNamespace(smart_turn=lambda **_: None),
-        waiting=Waiting(),
+        waiting=WaitingCalls(),
         models=SimpleNamespace(whole_request=None),
     )
     stop = _turn_stop(cast(Any, engines), cast(Any, None), VADParams(stop_secs=0.3), None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from latency.record.requests import Verification, VerificationOutcome
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.drafts import facts_of, fault_in
+from voice.llm.draft_facts import facts_of, fault_in
 
 _REPLY = re.compile(r"\W*(yes|no)\b\W*(.*)", re.I | re.S)
 _LONGEST_FAULT = 200

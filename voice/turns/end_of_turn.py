@@ -36,10 +36,10 @@ from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import TurnWords
 from voice.turns.endpointing import Endpointing
 from voice.turns.evidence import Evidence
+from voice.turns.evidence_gatherer import EvidenceGatherer
 from voice.turns.extra_requests import ExtraRequests
-from voice.turns.silence_evidence import SilenceEvidence
 from voice.turns.smart_turn import SmartTurn
-from voice.turns.speculation import SpeculationController, SpeculativeAnswer, Waiting
+from voice.turns.speculation import SpeculationController, SpeculativeAnswer, WaitingCalls
 from voice.turns.turn_so_far import TurnSoFar, joined
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
@@ -81,7 +81,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         vad: SharedSilero,
         smart_turn: SmartTurn,
         endpointing: Endpointing,
-        waiting: Waiting | None = None,
+        waiting: WaitingCalls | None = None,
         speculate: bool = False,
         early: float | None = None,
         reads: Callable[[str], float | None] | None = None,
@@ -91,10 +91,10 @@ class EndOfTurn(BaseUserTurnStopStrategy):
     ) -> None:
         super().__init__()
         self._vad, self._smart_turn, self._endpointing = vad, smart_turn, endpointing
-        self._waiting = waiting or Waiting()
+        self._waiting = waiting or WaitingCalls()
         self._speculate, self._lagging = speculate, lagging
         self._language = language
-        self._weighing = SilenceEvidence(smart_turn, reads=reads, whole_request=whole_request, language=language)
+        self._weighing = EvidenceGatherer(smart_turn, reads=reads, whole_request=whole_request, language=language)
         self.speculation = SpeculativeAnswer(ExtraRequests(early or 0.0))
         self.turn = TurnSoFar()
         self._doubted = False

@@ -155,7 +155,7 @@ def _alikeness(heard: str, played: str) -> float:
     return alike if alike >= ALIKE else 0.0
 
 
-class Hearing:
+class EchoDetector:
     """Follows the agent's voice and the words heard.
 
     Args:
@@ -254,7 +254,7 @@ class OwnVoiceGate(FrameProcessor):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
-        self.hearing = Hearing(spoken)
+        self.hearing = EchoDetector(spoken)
         self._language, self._clock = language, clock
 
     def is_own(self, words: str) -> bool:

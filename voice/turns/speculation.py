@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pipecat.turns.user_stop import NormalizedMatch
 
 from voice.turns.endpointing import Endpointing, Silence
+from voice.turns.evidence_gatherer import EvidenceGatherer
 from voice.turns.extra_requests import MOST_A_TURN, ExtraRequests, seems_to_end
-from voice.turns.silence_evidence import SilenceEvidence
 from voice.turns.turn_so_far import TurnSoFar
 
 LEAST_APART = 0.5
@@ -25,7 +25,7 @@ LONGEST_WAIT = 5.0
 
 
 @dataclass(slots=True)
-class Waiting:
+class WaitingCalls:
     """The calls of a process that wait for the first sound of an answer; one object for all calls."""
 
     since: dict[int, float] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class SpeculationController:
     def __init__(
         self,
         speculation: SpeculativeAnswer,
-        weighing: SilenceEvidence,
+        weighing: EvidenceGatherer,
         endpointing: Endpointing,
         *,
         early: bool,

@@ -8,11 +8,11 @@ from typing import Any
 
 import psutil
 
-from pipelines.child import Server, listening, own_server
 from pipelines.engines.scripted import whisper_engine
 from pipelines.lab.bench.bots import BOTS
 from pipelines.lab.bench.peer import Parts
 from pipelines.lab.bench.variants import FAST_URL, Variant
+from pipelines.server_process import Server, listening, own_server
 from pipelines.versions import simulated, version, versions
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from latency.record.session import Pacing, ServerLoad
-from pipelines.child import Server
 from pipelines.replaying.run_folder import load_between
+from pipelines.server_process import Server
 from voice.client.call.call_result import CallResult
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener

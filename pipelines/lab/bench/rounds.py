@@ -13,13 +13,13 @@ from typing import TypeVar
 from latency.benchmark.benchmark import CALLS, INDEX, SCHEMA
 from latency.record.run import Status
 from latency.record.run_writer import RunWriter
-from pipelines.child import Server, announced
 from pipelines.lab.bench.agents import serving
 from pipelines.lab.bench.call import Journal, ObservedCall, observe
 from pipelines.lab.bench.peer import Parts
 from pipelines.lab.bench.plan import FAST, BenchmarkPlan, Trial, trials_of
 from pipelines.lab.bench.variants import BASELINE
 from pipelines.replaying.run_folder import run_header, save, writing
+from pipelines.server_process import Server, announced
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
 from voice.language.english.phrases import ENGLISH

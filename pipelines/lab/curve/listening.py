@@ -16,8 +16,8 @@ from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
 from voice.errors import ComponentError
 from voice.frames import EagerHintFrame, SpeechResumedFrame
 from voice.turns.end_of_turn import JUDGE_AFTER
-from voice.turns.models import TurnModels
 from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
+from voice.turns.turn_models import TurnModels
 from voice.turns.turn_so_far import TurnSoFar
 from voice.turns.vad import HintingVADProcessor, SharedSilero
 

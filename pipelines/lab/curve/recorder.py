@@ -22,7 +22,7 @@ from voice.errors import FixtureError
 
 if TYPE_CHECKING:
     from pipelines.lab.curve.word_times import WordAligner
-    from voice.turns.models import TurnModels
+    from voice.turns.turn_models import TurnModels
 
 MOST_PROCESSES = 2
 LEAST_CLIPS = 8
@@ -160,7 +160,7 @@ def _prepare() -> None:
 def _models() -> "tuple[TurnModels, WordAligner]":
     """This process's own models, which take a second to load."""
     from pipelines.lab.curve.word_times import WordAligner
-    from voice.turns.models import TurnModels
+    from voice.turns.turn_models import TurnModels
 
     return TurnModels(smart_turn=True), WordAligner()
 

@@ -12,7 +12,7 @@ from pipelines.lab.curve.recorded import Clip, Silence
 from voice.turns.end_of_turn import JUDGE_AFTER
 from voice.turns.endpointing import Endpointing, Pauses
 from voice.turns.evidence import Evidence
-from voice.turns.silence_evidence import SilenceEvidence
+from voice.turns.evidence_gatherer import EvidenceGatherer
 from voice.turns.smart_turn import SmartTurnVerdict
 from voice.turns.turn_so_far import ONE_TURN
 from voice.turns.words.sentence_end import SentenceEnds
@@ -57,7 +57,7 @@ def our_rule(endpointing: Endpointing) -> Needed:
 
 def evidence(silence: Silence) -> Evidence:
     """The evidence that the agent gathers in a silence, if all words before it are recognised."""
-    weighing = SilenceEvidence(None, reads=SentenceEnds.shared().log_probability, whole_request=None)  # type: ignore[arg-type]
+    weighing = EvidenceGatherer(None, reads=SentenceEnds.shared().log_probability, whole_request=None)  # type: ignore[arg-type]
     sound = silence.sound(JUDGE_AFTER)
     weighing.verdict = None if sound is None else SmartTurnVerdict(sound, 0.0)
     return weighing.weigh(silence.text, silence.spoken)

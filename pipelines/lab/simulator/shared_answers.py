@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pipelines.lab.simulator.conversation import Message
 from voice.llm.answer.conversation import CONTINUE, CORRECT, FOLLOW, OPEN, VERIFY
-from voice.llm.drafts import facts_of
+from voice.llm.draft_facts import facts_of
 
 NOTHING_LEFT = "That was all."
 _CONVERSION = re.compile(r"\bconvert\b.* (?P<start>[a-z]+) (?:to|into) (?P<end>[a-z]+)$")

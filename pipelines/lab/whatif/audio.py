@@ -8,7 +8,6 @@ from pathlib import Path
 from latency.record.run import Run, RunError, Status, file_name
 from latency.record.run_writer import RunWriter
 from latency.report.report import build
-from pipelines.child import own_server
 from pipelines.lab.whatif.caller_turns import recording
 from pipelines.lab.whatif.contestants import Cell
 from pipelines.lab.whatif.draws import PairedDraws
@@ -18,6 +17,7 @@ from pipelines.lab.whatif.typical_turns import drawn
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import one_call
 from pipelines.replaying.run_folder import run_header, writing
+from pipelines.server_process import own_server
 from voice.client.fixtures.fixture import Fixture
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from latency.record.marks import Mark, Marks
 from latency.record.turn import ServerTurn
-from pipelines.call_log.metrics import PrometheusMetrics
+from pipelines.call_log.prometheus import PrometheusMetrics
 from pipelines.call_log.tracing import CONTENT, CallTrace
 from tests.pipelines.call_log.test_call_statistics import turn
 from tests.pipelines.conversations import write_conversation

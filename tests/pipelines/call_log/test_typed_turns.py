@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from latency.record.marks import Mark, Marks
 from latency.record.turn import ServerTurn
 from pipelines.call_log.call_statistics import CallStatistics
-from pipelines.call_log.metrics import PrometheusMetrics
+from pipelines.call_log.prometheus import PrometheusMetrics
 from pipelines.call_log.turn_log import TurnLog
 from tests.pipelines.call_log.test_call_statistics import asked, turn
 from tests.pipelines.call_log.test_metrics import fetch, figures, read

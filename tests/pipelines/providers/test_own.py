@@ -10,7 +10,7 @@ import pytest
 from latency.record.requests import Price
 from pipelines import settings
 from pipelines.providers.own import OwnTier
-from pipelines.tiers.models import poor
+from pipelines.tiers.models import mostly_wrong_tier
 from pipelines.tiers.table import Tiers
 from tests.pipelines.conversations import write_conversation
 from tests.voice.llm.wires.in_process.scripted_gguf import build
@@ -97,6 +97,6 @@ def test_a_model_in_this_process_costs_nothing_unless_a_price_is_set() -> None:
 def test_a_fast_model_that_is_right_less_than_half_as_often_is_no_rescue() -> None:
     llm = settings.load("two-models").llm
     assert isinstance(llm, Tiers)
-    assert poor(llm) == "fast"
-    assert poor(settings.load("two-models", ["llm.fast.model=qwen2.5-coder-0.5b"]).llm) is None  # type: ignore[arg-type]
-    assert poor(settings.load("two-models", ["llm.fast.model=qwen2.5-0.5b-gguf"]).llm) is None  # type: ignore[arg-type]
+    assert mostly_wrong_tier(llm) == "fast"
+    assert mostly_wrong_tier(settings.load("two-models", ["llm.fast.model=qwen2.5-coder-0.5b"]).llm) is None  # type: ignore[arg-type]
+    assert mostly_wrong_tier(settings.load("two-models", ["llm.fast.model=qwen2.5-0.5b-gguf"]).llm) is None  # type: ignore[arg-type]

@@ -8,9 +8,9 @@ import anthropic
 import openai
 import pytest
 
-from pipelines.child import health
 from pipelines.providers.anthropic import AnthropicTier
 from pipelines.providers.server_check import check_server
+from pipelines.server_process import health
 from voice.client.call.connection import connect_call
 from voice.errors import ComponentError
 from voice.llm.wires.anthropic import service as messages

@@ -16,9 +16,9 @@ from loguru import logger
 
 from pipelines import settings
 from pipelines.agent import Agent
-from pipelines.child import Server
 from pipelines.process import SafeFormatter, _show_safely, log_pipecat
 from pipelines.replaying.run_folder import run_header
+from pipelines.server_process import Server
 from tests.pipelines.conversations import write_conversation
 from voice.errors import ConfigurationError
 from voice.redaction import HIDDEN, hide, printable, quoted, redacted, without_secrets

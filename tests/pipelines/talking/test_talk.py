@@ -24,7 +24,7 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
 from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
-from voice.llm.tiers.swap import Swap
+from voice.llm.tiers.swap import TierSwap
 from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
 from voice.server.rtvi import NO_TIERS
@@ -67,7 +67,7 @@ OFFER = "l large only · f fast only · a adaptive · r race · b fallback · ? 
 class Server:
     """Takes one call: handshake, clock, and swaps as `swap` carries them out (None: there is nothing to swap)."""
 
-    def __init__(self, swap: Swap | None) -> None:
+    def __init__(self, swap: TierSwap | None) -> None:
         self.swap = swap
         self.socket: ServerConnection | None = None
         self.asked = asyncio.Event()
@@ -209,13 +209,13 @@ def talking(tmp_path: Path) -> Callable[..., Any]:
     return start
 
 
-def _swap(*tiers: str, policy: str) -> Swap:
+def _swap(*tiers: str, policy: str) -> TierSwap:
     large, fast = (role if role in tiers else None for role in ("large", "fast"))
     chosen = make_policy(policy, large=large, fast=fast, bridge=False)
     service = rig.budgeted(
         [Tier(name, ResponderLLMService()) for name in tiers], chosen, book=TierStatistics(dict.fromkeys(tiers, 0.3))
     )
-    return Swap(service, tiers=tiers, large=large, fast=fast, bridge=False)
+    return TierSwap(service, tiers=tiers, large=large, fast=fast, bridge=False)
 
 
 async def test_keys_choose_a_model_during_the_call_and_the_transcript_shows_which_one_answered(talking) -> None:

@@ -26,7 +26,7 @@ from voice.frames import RequestsFrame, SilenceAskedFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
-from voice.llm.tiers.swap import Swap
+from voice.llm.tiers.swap import TierSwap
 from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
 from voice.server.rtvi import answer_requests
@@ -71,7 +71,7 @@ class Tap(FrameProcessor):
 class Call:
     """A pipeline with its RTVI processor, and a client that sends it messages."""
 
-    def __init__(self, answering: BudgetedLLMService | ResponderLLMService, swap: Swap | None) -> None:
+    def __init__(self, answering: BudgetedLLMService | ResponderLLMService, swap: TierSwap | None) -> None:
         self._asked = 0
         self.tap = Tap()
         self.rtvi = RTVIProcessor()
@@ -127,7 +127,7 @@ class Call:
 async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordingly() -> None:
     answering = budgeted()
     context = LLMContext()
-    async with Call(answering, Swap(answering, tiers=BOTH, large="large", fast="fast", bridge=False)) as call:
+    async with Call(answering, TierSwap(answering, tiers=BOTH, large="large", fast="fast", bridge=False)) as call:
         record = await call.turn(context, "What is seven times eight?")
         assert (record.answer.policy, record.attempts[0].tier) == ("fallback", "large")
         kind, answer = await call.ask({"tier": "fast"})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.own_voice import SUSPICIOUS, Hearing, SpokenWords
+from voice.turns.own_voice import SUSPICIOUS, EchoDetector, SpokenWords
 
 SAID = "I will remember that your car is on level three."
 ECHO = "remember that far is on level three"
@@ -15,7 +15,7 @@ class Call:
     def __init__(self) -> None:
         self.now = 100.0
         self.spoken = SpokenWords()
-        self.hearing = Hearing(self.spoken)
+        self.hearing = EchoDetector(self.spoken)
 
     def answer(self, *, speech_after: float | None = None) -> None:
         """The agent gives an answer, and speech begins so many seconds after it has begun to."""

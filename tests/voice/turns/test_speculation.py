@@ -2,7 +2,7 @@
 
 from voice.turns.endpointing import Silence
 from voice.turns.extra_requests import MOST_A_TURN, ExtraRequests
-from voice.turns.speculation import LEAST_APART, LONGEST_WAIT, SpeculativeAnswer, Waiting
+from voice.turns.speculation import LEAST_APART, LONGEST_WAIT, SpeculativeAnswer, WaitingCalls
 
 FINISHED = Silence(needed=0.2, likely=0.0)
 DOUBTFUL = Silence(needed=0.8, likely=0.0)
@@ -73,7 +73,7 @@ def test_every_turn_counts_from_zero() -> None:
 
 
 def test_others_wait_until_they_are_answered_or_have_waited_too_long() -> None:
-    waiting = Waiting()
+    waiting = WaitingCalls()
     waiting.begin(1, 10.0)
     assert not waiting.others(1, 10.1)
     assert waiting.others(2, 10.1)

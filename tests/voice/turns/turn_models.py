@@ -4,7 +4,7 @@ from functools import cache
 
 from pipecat.audio.vad.vad_analyzer import VADParams
 
-from voice.turns.models import TurnModels
+from voice.turns.turn_models import TurnModels
 from voice.turns.vad import SharedSilero
 
 RATE = 16000

@@ -18,7 +18,7 @@ from voice.llm.answer.conversation import CONTINUE, CORRECT, FOLLOW, OPEN, VERIF
 from voice.llm.answer.hold_phrases import HOLD_GUARD
 from voice.llm.answer.llm_request import LLMRequest, ToolRules
 from voice.llm.opening import Repair, objection
-from voice.llm.policy.situation import Decision, RequestState, Start
+from voice.llm.policy.situation import Decision, NewRequest, RequestState
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools.tool import misfit
 from voice.llm.verification import denies
@@ -148,7 +148,7 @@ class Answer:
         log.info("the opening “%s” of %s is not said: %s", words, state.tier, state.rejected)
         return Phrase(kind="opening", text=self._speaker.known_opening(), rejected=state.rejected)
 
-    def _start(self, start: Start) -> None:
+    def _start(self, start: NewRequest) -> None:
         requests, tier = self.state.requests, start.tier
         context, heard = self._context, 0
         if start.verifies is not None:

@@ -4,7 +4,7 @@ from latency.budget import Deadline
 from latency.record.requests import AnswerRecord, Cap, Phrase
 from voice.llm.answer.clauses import SECONDS_PER_CHARACTER
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.ensemble import Candidates
+from voice.llm.candidates import Candidates
 from voice.llm.policy.plan import Plan
 from voice.llm.policy.situation import ANY_TURN, Decision, Situation, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics

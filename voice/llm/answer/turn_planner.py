@@ -32,7 +32,7 @@ class TurnPlanner:
         irreversible: names of the tools whose effects cannot be undone.
         large: the only tier that may call these tools; None if every tier may.
         spending: the call's spending limits; None for no limit.
-        poor: a tier whose answers are mostly wrong, and which answers only when the others fail; None for none.
+        mostly_wrong: a tier whose answers are mostly wrong, and which answers only when the others fail; None for none.
         numbers: the numbers of the call's answers; shared with any other service that answers.
 
     Raises:
@@ -49,13 +49,13 @@ class TurnPlanner:
         irreversible: Sequence[str] = (),
         large: str | None = None,
         spending: Spending | None = None,
-        poor: str | None = None,
+        mostly_wrong: str | None = None,
         numbers: Iterator[int] | None = None,
     ) -> None:
         if unknown := sorted(set(tiers) - set(book.tiers)):
             raise ConfigurationError(f"The book of tiers does not know {unknown[0]}; give its 95th percentile.")
         self._tiers, self._book, self._language = tiers, book, language
-        self._irreversible, self._large, self._poor = tuple(irreversible), large, poor
+        self._irreversible, self._large, self._mostly_wrong = tuple(irreversible), large, mostly_wrong
         self.spending = spending
         self._numbers = itertools.count() if numbers is None else numbers
         self.use(policy)
@@ -135,7 +135,7 @@ class TurnPlanner:
 
     def _plan(self, now: float) -> Plan:
         plan = self._turn_policy.plan(self._book, self._turn)
-        plan = (plan.failing_over(self._poor) if self._poor else plan).without(self._book.down(now))
+        plan = (plan.failing_over(self._mostly_wrong) if self._mostly_wrong else plan).without(self._book.down(now))
         plan = within_rate_limits(plan, self._book.room(now))
         if self.spending and self._cap:
             plan = self.spending.plan(self._cap, self._book, bridge=plan.bridge)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from voice.llm.answer.hold_phrases import DELAY_AFTER, HOLD_GUARD, LONGEST_SILENCE, due_phrase
-from voice.llm.policy.situation import Decision, RequestState, Situation, Start
+from voice.llm.policy.situation import Decision, NewRequest, RequestState, Situation
 from voice.llm.policy.tier_statistics import Wait, foreseen
 
 ANSWER_PATIENCE = 8.0
@@ -91,16 +91,16 @@ class Plan:
         """The better tier, asked before the fast one; None for a plan without such a pair."""
         return self.first[0] if self.fast is not None and self.fast not in self.first[:1] else None
 
-    def failing_over(self, poor: str) -> "Plan":
-        """The plan in which `poor`, whose answers are mostly wrong, answers only after the others have failed."""
-        others = tuple(tier for tier in dict.fromkeys((*self.first, self.rescue)) if tier not in (None, poor))
-        if not others or poor not in (*self.first, self.rescue):
+    def failing_over(self, mostly_wrong: str) -> "Plan":
+        """The plan in which this tier, whose answers are mostly wrong, answers only after the others have failed."""
+        others = tuple(tier for tier in dict.fromkeys((*self.first, self.rescue)) if tier not in (None, mostly_wrong))
+        if not others or mostly_wrong not in (*self.first, self.rescue):
             return self
         return replace(
             self,
-            reason=f"{poor} is mostly wrong, and answers only if {others[0]} fails",
+            reason=f"{mostly_wrong} is mostly wrong, and answers only if {others[0]} fails",
             first=(others[0],),
-            rescue=poor,
+            rescue=mostly_wrong,
             rescued="failed",
             fast=None,
             second_delay=None,
@@ -124,7 +124,7 @@ class Plan:
             first, rescue, opener = (rescue,), None, None
         return replace(self, reason=reason, first=first, rescue=rescue, opener=opener, verifier=verifier)
 
-    def drafts(self, start: Start) -> bool:
+    def drafts(self, start: NewRequest) -> bool:
         """Whether a request drafts an answer to be verified."""
         return self.verifier not in (None, start.tier) and not start.opens and start.continues is None
 
@@ -188,11 +188,11 @@ class Plan:
                 instants.append(one.request + wait)
         return min(instants, default=None)
 
-    def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:
+    def _starts(self, s: Situation, *, idle: bool) -> tuple[NewRequest, ...]:
         """Requests that are due; `idle`: no answer is being generated or ready."""
         answers, opening = _answers(s), _opening(s)
         if not s.requests and self.opener is not None and self._is_expected_late(s):
-            return (Start(tier=self.opener, opens=True),)
+            return (NewRequest(tier=self.opener, opens=True),)
         if not answers:
             return self._first_starts(s, opening)
         # While other candidates run, no other tier needs to take over.
@@ -215,7 +215,7 @@ class Plan:
             return (self._start(s, self.rescue or self.first[-1]),)
         return ()
 
-    def _first_starts(self, s: Situation, opening: RequestState | None) -> tuple[Start, ...]:
+    def _first_starts(self, s: Situation, opening: RequestState | None) -> tuple[NewRequest, ...]:
         """The first requests for an answer: at once, or once the opening is ready or late."""
         if opening is not None and opening.ready is not None and not s.held:
             return self._first_requests(follows=opening.number)
@@ -224,11 +224,11 @@ class Plan:
             return ()
         return self._first_requests()
 
-    def _first_requests(self, follows: int | None = None) -> tuple[Start, ...]:
+    def _first_requests(self, follows: int | None = None) -> tuple[NewRequest, ...]:
         """One request for each of the first tiers; several to one tier are candidates."""
         voted = len(self.first) > 1 and len(set(self.first)) == 1
         return tuple(
-            Start(tier=tier, follows=follows, candidate=number if voted else None)
+            NewRequest(tier=tier, follows=follows, candidate=number if voted else None)
             for number, tier in enumerate(self.first)
         )
 
@@ -238,8 +238,8 @@ class Plan:
             return []
         return [a for a in answers if a.candidate is not None and a.running and a.called is None]
 
-    def _start(self, s: Situation, tier: str, *, hedge: bool = False) -> Start:
-        return Start(tier=tier, hedge=hedge, follows=_followed(s))
+    def _start(self, s: Situation, tier: str, *, hedge: bool = False) -> NewRequest:
+        return NewRequest(tier=tier, hedge=hedge, follows=_followed(s))
 
     def _is_expected_late(self, s: Situation) -> bool:
         """Whether the first tier, asked now, would usually miss the deadline."""
@@ -284,7 +284,7 @@ class Plan:
         if until is not None and s.now >= until:
             return Decision(release=True, cancel=tuple(a.number for a in asked if a.running))
         due = draft.drafted is not None and not asked and self.verifier is not None
-        start = (Start(tier=self.verifier, verifies=draft.number),) if due and self.verifier else ()
+        start = (NewRequest(tier=self.verifier, verifies=draft.number),) if due and self.verifier else ()
         return Decision(start=start, wake_at=_next(s.now, until))
 
     def _follow(self, s: Situation, spoken: RequestState) -> Decision:
@@ -311,7 +311,9 @@ class Plan:
         due_at = None if s.dry_at is None else s.dry_at - min(self._lead(tier), CONTINUATION_LEAD)
         if failed or (due_at is not None and s.now >= due_at):
             if sum(a.continues is not None for a in s.requests) < CONTINUATIONS:
-                return Decision(cancel=stale, start=(Start(tier=tier, continues=spoken.number),), wake_at=give_up_at)
+                return Decision(
+                    cancel=stale, start=(NewRequest(tier=tier, continues=spoken.number),), wake_at=give_up_at
+                )
             if failed:
                 return Decision(give_up=True, cancel=_others(s, None))
         return Decision(cancel=stale, wake_at=_next(s.now, due_at, give_up_at))

@@ -319,7 +319,7 @@ class BestOf:
     """Another policy with several candidates for the answers of one tier.
 
     The tier is asked several times. `Plan` waits until most candidates agree, until all have ended, or until just
-    before the deadline, and speaks the candidate with the most agreement; see `voice.llm.ensemble`. Turns of another
+    before the deadline, and speaks the candidate with the most agreement; see `voice.llm.candidates`. Turns of another
     tier, or with a race, stay unchanged.
     """
 

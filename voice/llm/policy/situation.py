@@ -64,7 +64,7 @@ ANY_TURN = TurnInfo()
 
 
 @dataclass(slots=True, kw_only=True)
-class Start:
+class NewRequest:
     """A request to make."""
 
     tier: str
@@ -83,7 +83,7 @@ class Start:
 
 
 @dataclass(slots=True, kw_only=True)
-class RequestState(Start):
+class RequestState(NewRequest):
     """The state of one request to a tier; instants in seconds on the clock of `Situation.now`.
 
     Policies see nothing else of the request, and the run's record says nothing more about its course.
@@ -129,7 +129,9 @@ class RequestState(Start):
     """Whether its answer was speculative and discarded because the turn had not ended."""
 
     @classmethod
-    def of(cls, start: Start, *, number: int, request: float, heard: int = 0, reviewed: bool = False) -> "RequestState":
+    def of(
+        cls, start: NewRequest, *, number: int, request: float, heard: int = 0, reviewed: bool = False
+    ) -> "RequestState":
         """The state of a request sent now."""
         return cls(**asdict(start), number=number, request=request, heard=heard, reviewed=reviewed)
 
@@ -216,7 +218,7 @@ class Decision:
     speak: int | None = None
     """The request whose text goes to synthesis from now on; None for no change."""
     cancel: tuple[int, ...] = ()
-    start: tuple[Start, ...] = ()
+    start: tuple[NewRequest, ...] = ()
     say: PhraseKind | None = None
     """A phrase for the wait: "hold", or the "opening" that the answer follows; then "delay" if the answer takes
     unusually long."""

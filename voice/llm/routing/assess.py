@@ -9,7 +9,7 @@ correctness, so no single word makes a turn easy.
 import re
 from collections.abc import Iterable, Sequence
 
-from voice.llm.routing import acting
+from voice.llm.routing import action_requests
 from voice.llm.routing.difficulty import Assessment
 from voice.llm.routing.patterns import careful_words, checkable_utterances
 from voice.llm.routing.plain_words import plain
@@ -41,7 +41,7 @@ def assess(text: str, *, asked: str | None = None, irreversible: Iterable[str] =
     tools = tuple(irreversible)
     if found := _of_domain(harmless):
         return found
-    if tool := acting.named(words, tools):
+    if tool := action_requests.named(words, tools):
         return Assessment("tool", tool)
     if asked is not None and len(words.split()) <= LONGEST_REPLY and (found := _answered(words, asked, tools)):
         return found
@@ -63,7 +63,7 @@ def _answered(words: str, asked: str, tools: Sequence[str]) -> Assessment | None
     about = _of_domain(careful_words().harmless.sub(" ", question))
     if about:
         return Assessment(about.difficulty, about.evidence, asked=True)
-    verb = acting.named(question, tools) or acting.offered(asked)
+    verb = action_requests.named(question, tools) or action_requests.offered(asked)
     return Assessment("tool", verb, asked=True) if verb else Assessment("reply", words, asked=True)
 
 
@@ -83,7 +83,7 @@ def _task(words: str) -> Assessment | None:
     (steps, of_steps), (numbers, of_numbers) = careful_words().tasks
     if found := of_steps.search(words):
         return Assessment(steps, found.group())
-    if verb := acting.requested(words):
+    if verb := action_requests.requested(words):
         return Assessment("tool", verb)
     if found := of_numbers.search(words):
         return Assessment(numbers, found.group())

@@ -16,7 +16,7 @@ from voice.wire.requests import SwapRequest, SwapState
 log = logging.getLogger(__name__)
 
 
-class Swap:
+class TierSwap:
     """Carries out requests for another policy or tier in one call.
 
     Args:
@@ -127,7 +127,7 @@ def _described(policy: Policy) -> str:
     return f"{policy.name} ({', '.join(policy.tiers)})"
 
 
-def swap_tool(swap: Swap) -> Tool:
+def swap_tool(swap: TierSwap) -> Tool:
     """The tool by which a language model changes which tier answers; for calls with both a large and a fast tier.
 
     Raises:

@@ -31,7 +31,7 @@ from latency.record.requests import Price, is_fast
 from voice.frames import LLMFailureFrame
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.drafts import Sampling, sampling_of
+from voice.llm.draft_facts import Sampling, sampling_of
 from voice.llm.wires.errors import was_taken
 from voice.llm.wires.rate_limits import rest_after
 

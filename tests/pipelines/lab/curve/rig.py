@@ -7,7 +7,7 @@ from pathlib import Path
 from pipelines.lab.curve.recorded import DetectorReports
 from pipelines.lab.curve.recorder import record
 from voice.client.fixtures.fixture import Fixture, load_fixtures
-from voice.turns.models import TurnModels
+from voice.turns.turn_models import TurnModels
 
 SAMPLES = Path(__file__).resolve().parents[4] / "samples"
 

@@ -8,7 +8,7 @@ from latency.budget import Deadline
 from voice.llm.answer.hold_phrases import HOLD_GUARD
 from voice.llm.policy.make import make_policy
 from voice.llm.policy.plan import VERDICT_PATIENCE, Plan
-from voice.llm.policy.situation import Decision, RequestState, Situation, Start
+from voice.llm.policy.situation import Decision, NewRequest, RequestState, Situation
 from voice.llm.policy.tier_statistics import TierStatistics
 
 DRAFT = RequestState(number=0, tier="fast", request=0.0, first_token=0.1, first_clause=0.12, clauses=2, reviewed=True)
@@ -33,7 +33,7 @@ def test_the_draft_is_spoken_as_soon_as_its_first_sentence_is_there() -> None:
 
 def test_the_verifier_is_asked_once_the_draft_is_whole_and_only_once() -> None:
     assert decide(0.15, DRAFT) == Decision(wake_at=2.0 - HOLD_GUARD)
-    assert decide(0.2, WHOLE).start == (Start(tier="large", verifies=0),)
+    assert decide(0.2, WHOLE).start == (NewRequest(tier="large", verifies=0),)
     assert decide(0.3, WHOLE, VERIFIER) == Decision(wake_at=2.0 + VERDICT_PATIENCE)
 
 
@@ -54,19 +54,19 @@ def test_when_the_draft_is_wrong_the_large_tier_answers(speaking: int | None) ->
     wrong = replace(WHOLE, reviewed=False, outcome="failed", overreached=True)
     judged = replace(VERIFIER, outcome="complete", first_clause=0.5, clauses=1)
     assert decide(0.5, wrong, judged, speaking=speaking).start == (
-        Start(tier="large", continues=None if speaking is None else 0),
+        NewRequest(tier="large", continues=None if speaking is None else 0),
     )
 
 
 def test_a_late_draft_is_rescued_and_the_rescue_is_not_verified() -> None:
     first, *_ = decide(0.0, speaking=None, dry_at=None).start
-    assert (first, plan().drafts(first)) == (Start(tier="fast"), True)
+    assert (first, plan().drafts(first)) == (NewRequest(tier="fast"), True)
     late = RequestState(number=0, tier="fast", request=0.0, reviewed=True)
     (rescue,) = decide(0.4, late, speaking=None, dry_at=None).start
-    assert (rescue, plan().drafts(rescue)) == (Start(tier="large"), False)
+    assert (rescue, plan().drafts(rescue)) == (NewRequest(tier="large"), False)
 
 
 def test_a_large_tier_that_is_down_verifies_nothing() -> None:
     alone = plan().without(frozenset({"large"}))
     assert alone.verifier is None
-    assert not alone.drafts(Start(tier="fast"))
+    assert not alone.drafts(NewRequest(tier="fast"))

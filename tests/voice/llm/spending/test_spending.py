@@ -11,7 +11,7 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.spending.day_spending import DaySpending, add_to_day
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
-from voice.llm.tiers.swap import Swap, swap_tool
+from voice.llm.tiers.swap import TierSwap, swap_tool
 from voice.wire.requests import SwapRequest
 
 OPUS = Price(input=5, output=25)
@@ -42,7 +42,7 @@ async def test_from_the_next_turn_on_the_cheapest_tier_answers(caplog: pytest.Lo
 
 async def test_who_swaps_after_a_cap_was_reached_learns_that_it_decides() -> None:
     call = await answered(Caps(per_call=0.0001))
-    swap = Swap(call.service, tiers=("large", "fast"), large="large", fast="fast")
+    swap = TierSwap(call.service, tiers=("large", "fast"), large="large", fast="fast")
     state = swap.carry_out(SwapRequest(tier="large"))
     assert (state.tier, state.overridden) == (
         "large",

@@ -14,7 +14,7 @@ from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
-from voice.llm.tiers.swap import Swap, swap_tool
+from voice.llm.tiers.swap import TierSwap, swap_tool
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 from voice.responder.service import ResponderLLMService
@@ -36,8 +36,8 @@ def service(*tiers: str, policy: str = "adaptive", bridge: bool = False) -> Budg
     )
 
 
-def swap_of(*tiers: str, policy: str = "adaptive", bridge: bool = False) -> Swap:
-    return Swap(service(*tiers, policy=policy, bridge=bridge), tiers=tiers, **roles(tiers), bridge=bridge)
+def swap_of(*tiers: str, policy: str = "adaptive", bridge: bool = False) -> TierSwap:
+    return TierSwap(service(*tiers, policy=policy, bridge=bridge), tiers=tiers, **roles(tiers), bridge=bridge)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_policy_of_two_tiers_is_refused_where_there_is_one(policy: str) -> Non
 @pytest.mark.parametrize("request_", [SwapRequest(policy="race"), SwapRequest(tier="fast")])
 def test_whether_phrases_bridge_stays_as_it_was(request_: SwapRequest, bridge: bool) -> None:
     answering = service(*BOTH, bridge=bridge)
-    Swap(answering, tiers=BOTH, **roles(BOTH), bridge=bridge).carry_out(request_)
+    TierSwap(answering, tiers=BOTH, **roles(BOTH), bridge=bridge).carry_out(request_)
     assert answering.planner.policy.plan(TierStatistics(dict.fromkeys(BOTH, 0.3))).bridge is bridge
 
 
@@ -146,7 +146,7 @@ async def test_tiers_of_any_name_play_the_roles_of_the_policies() -> None:
     chosen = make_policy("adaptive", large="opus", fast="groq", bridge=False)
     book = TierStatistics(dict.fromkeys(names, 0.3))
     answering = rig.budgeted([Tier(name, ResponderLLMService()) for name in names], chosen, book=book)
-    swap = Swap(answering, tiers=names, large="opus", fast="groq", bridge=False)
+    swap = TierSwap(answering, tiers=names, large="opus", fast="groq", bridge=False)
     assert swap.state == SwapState(policy="adaptive", tier=None, tiers=names, policies=tuple(POLICIES))
     assert chosen.plan(book).reason == "opus first"
     assert swap.carry_out(SwapRequest(tier="haiku")).tier == "haiku"
@@ -174,7 +174,7 @@ def test_the_large_tier_is_asked_for_its_fast_speed_and_for_the_usual_one_again(
     tiers = [Tier("large", _TwoSpeeds(), spare=_TwoSpeeds(), price=price), Tier("fast", ResponderLLMService())]
     chosen = make_policy("adaptive", **roles(BOTH), bridge=False)
     answering = rig.budgeted(tiers, chosen, book=TierStatistics(dict.fromkeys(BOTH, 0.3)))
-    swap = Swap(answering, tiers=BOTH, **roles(BOTH), bridge=False)
+    swap = TierSwap(answering, tiers=BOTH, **roles(BOTH), bridge=False)
     assert swap.state.speed == "standard"
     assert swap.carry_out(SwapRequest(speed="fast")).speed == "fast"
     assert [one.speed for one in tiers[0].services] == ["priority", "priority"], "its provider's name"
@@ -192,7 +192,7 @@ def test_a_tier_without_a_known_fast_speed_says_how_to_make_it_known() -> None:
 
 
 def test_a_german_call_has_no_policy_that_judges_english_words() -> None:
-    swap = Swap(service(*BOTH), tiers=BOTH, **roles(BOTH), language="de")
+    swap = TierSwap(service(*BOTH), tiers=BOTH, **roles(BOTH), language="de")
     assert not {"relay", "best_of", "draft_verify"} & set(swap.policies)
     assert {"single", "fallback", "adaptive"} <= set(swap.policies)
     with pytest.raises(ConfigurationError, match=r"relay judges .* English words, and this call is in German; use one"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.silence_evidence import symbols_at_end
+from voice.turns.evidence_gatherer import symbols_at_end
 
 
 @pytest.mark.parametrize(

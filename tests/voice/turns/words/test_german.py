@@ -7,8 +7,8 @@ from voice.language.german.turns import GERMAN
 from voice.language.turn_words import LeadIn
 from voice.llm.answer.clauses import ClauseSplitter, sentences
 from voice.turns.barge_in.meaning import Meaning, meaning_of
+from voice.turns.evidence_gatherer import symbols_at_end
 from voice.turns.own_voice import SpokenWords, plain_words
-from voice.turns.silence_evidence import symbols_at_end
 from voice.turns.words.agent_question import Asked, asked
 from voice.turns.words.short_replies import lead_in
 

@@ -145,7 +145,8 @@ class Engine:
         request = {
             # llama.cpp would parse control tokens in the text.
             "messages": [
-                {"role": message.role, "content": torn(message.text)} for message in (Message("system", prompt), *kept)
+                {"role": message.role, "content": without_control_tokens(message.text)}
+                for message in (Message("system", prompt), *kept)
             ],
             "max_tokens": longest,
             "temperature": 0,
@@ -173,7 +174,7 @@ class Engine:
         self._server = None
 
 
-def torn(text: str) -> str:
+def without_control_tokens(text: str) -> str:
     """The text with the control tokens of all models broken up, such as `<|im_end|>`, `</s>` or `[INST]`.
 
     A tokenizer takes such a name for the token anywhere in a text; with a space in it, it is only text.

@@ -8,7 +8,7 @@ import pytest
 
 from tests.voice.llm.wires.in_process.scripted_gguf import build
 from voice.errors import ComponentError
-from voice.llm.wires.in_process.engine import Engine, GenerationError, Message, Usage, recent, torn
+from voice.llm.wires.in_process.engine import Engine, GenerationError, Message, Usage, recent, without_control_tokens
 from voice.llm.wires.in_process.gguf_file import read_gguf
 from voice.llm.wires.in_process.model import OwnModel
 
@@ -82,13 +82,13 @@ def test_a_model_that_does_not_fit_into_memory_is_refused(file: Path, monkeypatc
     ],
 )
 def test_the_name_of_a_control_token_is_only_text_to_a_model(token: str) -> None:
-    assert token not in torn(f"I typed {token} and {token}.")
-    assert torn(token).replace(" ", "") == token
+    assert token not in without_control_tokens(f"I typed {token} and {token}.")
+    assert without_control_tokens(token).replace(" ", "") == token
 
 
 @pytest.mark.parametrize("text", ["1 < 2, 3 <4, a <= b", "See [1] and [that is all].", "Grüße."])
 def test_ordinary_text_is_given_to_a_model_as_it_is(text: str) -> None:
-    assert torn(text) == text
+    assert without_control_tokens(text) == text
 
 
 def test_old_messages_are_left_out_in_whole_turns() -> None:

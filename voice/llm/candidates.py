@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from latency.record.requests import Vote
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.drafts import Facts, facts_of, facts_of_calls, fault_in
+from voice.llm.draft_facts import Facts, facts_of, facts_of_calls, fault_in
 from voice.llm.policy.situation import RequestState
 
 

@@ -37,7 +37,7 @@ def symbols_at_end(text: str, language: TurnWords = ENGLISH) -> int:
     return count
 
 
-class SilenceEvidence:
+class EvidenceGatherer:
     """The evidence of one silence at a time.
 
     Args:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.llm.drafts import facts_of, facts_of_calls, fault_in
+from voice.llm.draft_facts import facts_of, facts_of_calls, fault_in
 
 
 @pytest.mark.parametrize(

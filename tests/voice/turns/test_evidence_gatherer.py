@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from voice.turns.silence_evidence import SilenceEvidence
+from voice.turns.evidence_gatherer import EvidenceGatherer
 
 REQUESTS = {
     "Count from one to twenty.": True,
@@ -26,6 +26,6 @@ REQUESTS = {
 )
 def test_a_request_added_to_one_that_was_taken_for_over_is_whole(committed: str, text: str, whole: bool | None) -> None:
     judge: Any = None
-    weighing = SilenceEvidence(judge, reads=None, whole_request=REQUESTS.get)
+    weighing = EvidenceGatherer(judge, reads=None, whole_request=REQUESTS.get)
     weighing.committed = committed
     assert weighing.weigh(text, 2.0).whole is whole

@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from pipelines.call_log.metrics import CALL_LOG, PrometheusMetrics
+from pipelines.call_log.prometheus import CALL_LOG, PrometheusMetrics
 from tests.pipelines.call_log.test_call_statistics import asked, turn
 from tests.pipelines.server_process import ServerProcess, running_server
 from voice.queue_waits import QueueWaits

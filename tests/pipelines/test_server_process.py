@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.child import listening
+from pipelines.server_process import listening
 
 CHILD = "tests.pipelines.serving.reluctant_child"
 

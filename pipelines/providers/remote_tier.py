@@ -9,7 +9,7 @@ from pydantic import field_validator
 from pipelines.providers.provider import TierModel
 from pipelines.providers.resources import Resources
 from pipelines.providers.wires import NO_KEY, Wire, WireModel, WireTable
-from pipelines.table import VariableName
+from pipelines.settings_table import VariableName
 from voice.environment import read_key
 from voice.errors import ComponentError
 from voice.redaction import hide

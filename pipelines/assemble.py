@@ -266,6 +266,7 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
         speculate=turns.speculation != "off",
         early=turns.extra_requests if turns.speculation == "early" else None,
         reads=SentenceEnds.shared().log_probability if turns.adaptive and language == "en" else None,
+        reader=engines.reader,
         whole_request=engines.models.whole_request if turns.adaptive else None,
         lagging=lagging,
         language=TURN_WORDS[language],

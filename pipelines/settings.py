@@ -64,6 +64,10 @@ class Turns(Table):
     adaptive: bool = True
     """Whether the evidence also includes how finished the words read, the length of the turn, and the number and length
     of the caller's pauses. Words in doubt then need as much silence as `risk` allows, up to `longest_ms`."""
+    reader: str = "auto"
+    """The language model that judges how finished English words read: the name of a pulled model or a GGUF file, of a
+    kind that knows ChatML. `auto` takes smollm2-135m if it is pulled; without it, or with `trigram`, a trigram model
+    that comes with PocketSphinx judges."""
     risk: Annotated[float, Field(gt=0, lt=1)] = RISK
     """The share of a caller's pauses that may be taken for the end of the turn. A smaller one costs time, a larger one
     cuts off more callers; `latency curve` shows both."""

@@ -55,7 +55,7 @@ class OwnTier(TierTable):
     def label(self) -> str:
         """The model's own name, if it is here; a name with "scripted:" means made-up weights."""
         try:
-            return _file(self.model).name
+            return file_of(self.model).name
         except VoiceError:
             return self.model
 
@@ -71,14 +71,14 @@ class OwnTier(TierTable):
     def needs(self) -> list[str]:
         """The model, if it is not here or cannot be used."""
         try:
-            _check(self.model)
+            usable_file(self.model)
         except VoiceError as error:
             return [str(error)]
         return []
 
     def check(self, name: str, llm: "Tiers") -> None:
         """Refuse a model that is not here or cannot be used; nothing is downloaded for a call."""
-        _check(self.model)
+        usable_file(self.model)
 
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
         """The model; not loaded yet."""
@@ -116,7 +116,7 @@ class InProcessModel:
         from voice.llm.wires.in_process.engine import GenerationError
         from voice.llm.wires.in_process.model import OwnModel
 
-        file = _check(self._tier.model)
+        file = usable_file(self._tier.model)
         model = OwnModel.load(file, threads=self._tier.threads, context_tokens=self._tier.context_tokens)
         try:
             model.read(self._prompt).result()
@@ -126,7 +126,7 @@ class InProcessModel:
         return model
 
 
-def _file(model: str) -> "GgufFile":
+def file_of(model: str) -> "GgufFile":
     """The file of the model that a setting names: a path, or the name of a model that was pulled.
 
     Raises:
@@ -148,7 +148,7 @@ def _file(model: str) -> "GgufFile":
     raise ConfigurationError(f"{model!r} names no model: use a GGUF file, or one of {names('language model')}.")
 
 
-def _check(model: str) -> "GgufFile":
+def usable_file(model: str) -> "GgufFile":
     """The model that a setting names, checked without loading it.
 
     Raises:
@@ -157,6 +157,6 @@ def _check(model: str) -> "GgufFile":
     """
     from voice.llm.wires.in_process.engine import require_library
 
-    file = _file(model)
+    file = file_of(model)
     require_library()
     return file

@@ -42,7 +42,7 @@ from voice.turns.smart_turn import SmartTurn
 from voice.turns.speculation import SpeculationController, SpeculativeAnswer, WaitingCalls
 from voice.turns.turn_so_far import TurnSoFar, joined
 from voice.turns.vad import SharedSilero
-from voice.turns.words.agent_question import asked
+from voice.turns.words.end_reader import EndReader
 
 JUDGE_AFTER = 0.096
 """Seconds of silence before Smart Turn is asked; after 0.064 s, it would find 5 % fewer of 237 human ends."""
@@ -69,7 +69,8 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         speculate: start answers speculatively.
         early: share of extra requests for answers that start during the last words (see `ExtraRequests`); None for no
             such answers.
-        reads: how finished words read (see `Evidence.read`); None without a model of the language.
+        reads: how finished words read (see `Evidence.read`); None without a trigram model of the language.
+        reader: a language model that judges the same (see `Evidence.ends`); None without one.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
         lagging: whether the event loop has lagged lately; no speculative answer starts then.
         language: the words of the spoken language.
@@ -85,6 +86,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         speculate: bool = False,
         early: float | None = None,
         reads: Callable[[str], float | None] | None = None,
+        reader: EndReader | None = None,
         whole_request: Callable[[str], bool | None] | None = None,
         lagging: Callable[[], bool] = lambda: False,
         language: TurnWords = ENGLISH,
@@ -93,8 +95,9 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         self._vad, self._smart_turn, self._endpointing = vad, smart_turn, endpointing
         self._waiting = waiting or WaitingCalls()
         self._speculate, self._lagging = speculate, lagging
-        self._language = language
-        self._weighing = EvidenceGatherer(smart_turn, reads=reads, whole_request=whole_request, language=language)
+        self._weighing = EvidenceGatherer(
+            smart_turn, reads=reads, reader=reader, whole_request=whole_request, language=language
+        )
         self.speculation = SpeculativeAnswer(ExtraRequests(early or 0.0))
         self.turn = TurnSoFar()
         self._doubted = False
@@ -159,7 +162,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
                 turn.speech_started()
                 await self._went_on()
             case VoiceFadedFrame(lasting=True) if turn.speaking:
-                self._weighing.listen(self.task_manager, turn.lasted, self._judge_fade)
+                self._weighing.listen(self.task_manager, turn.lasted, self._take_evidence)
             case VoiceFadedFrame() if turn.speaking:
                 self._ahead.so_far = ""
                 self._weighing.stop_listening()
@@ -178,12 +181,15 @@ class EndOfTurn(BaseUserTurnStopStrategy):
             case EagerTranscriptionFrame():
                 turn.revises = isinstance(frame, RevisedEagerTranscriptionFrame)
                 if turn.expect(frame.text):
+                    self._read(turn.text)
                     await self._consider()
                 elif turn.speaking and turn.silence is None:
+                    self._read(turn.text_with(frame.text))
                     await self._ahead.words_at_fade(turn, frame.text)
             case TranscriptionFrame():
                 turn.revises = isinstance(frame, RevisedTranscriptionFrame)
                 turn.recognise(frame.text, final=frame.finalized)
+                self._read(turn.text)
                 await self._consider()
             case NothingHeardFrame() | OwnVoiceFrame(final=True) if turn.words and not turn.speaking:
                 turn.final = True
@@ -200,7 +206,7 @@ class EndOfTurn(BaseUserTurnStopStrategy):
                 # It also removes a speculative request that has not reached the model yet.
                 await self._ahead.discard()
             case LLMContextAssistantTurnFrame():
-                self._weighing.asked = asked(frame.text, self._language)
+                self._weighing.agent_said(frame.text)
             case BotStartedSpeakingFrame():
                 self._waiting.end(id(self))
             case BotStoppedSpeakingFrame():
@@ -221,6 +227,10 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         if self.turn.silence is not None and self.turn.silence >= JUDGE_AFTER:
             self._weighing.judge(self.task_manager, self._consider)
 
+    def _read(self, text: str) -> None:
+        """Have the reader judge new words in the background."""
+        self._weighing.read(text, self.task_manager, self._take_evidence)
+
     async def _went_on(self) -> None:
         """The user goes on speaking."""
         self._doubted, self._ahead.so_far = False, ""
@@ -233,7 +243,8 @@ class EndOfTurn(BaseUserTurnStopStrategy):
     async def _cancel(self) -> None:
         await self.trigger_user_turn_speculation_cancelled()  # type: ignore[no-untyped-call]
 
-    async def _judge_fade(self) -> None:
+    async def _take_evidence(self) -> None:
+        """Smart Turn or the reader has judged a fade or a silence."""
         if self.turn.silence is None:
             await self._ahead.fade_judged(self.turn)
         else:
@@ -245,6 +256,8 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         if not turn.is_open or self._ending or turn.silence is None:
             return
         evidence = self._weighing.weigh(turn.text, turn.spoken)
+        if self._weighing.awaits_reading(turn.text) and not evidence.is_whole:
+            return
         if not (self._weighing.judged or evidence.is_whole):
             if turn.may_be_answered:
                 await self._ahead.before_verdict(turn, turn.silence)

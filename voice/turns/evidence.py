@@ -7,16 +7,26 @@ from dataclasses import dataclass
 from voice.language.turn_words import LeadIn
 from voice.turns.words.agent_question import Asked
 
-# Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, the
-# language model's score of the words, and the logarithm of the turn's length. `pipelines.lab.curve.fit` makes it from
-# 46 human speakers (104 ends, 22 pauses, 399 pauses inserted between two words) and, with less weight, from the
-# synthetic voices of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 86 % of
-# all pairs and above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 86 and
-# 90 % (81 and 73 %; 61 ends, 21 pauses, 314 inserted).
-SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT, BIAS = 0.30, 2.17, 1.94, 0.42
-# The same fit without the language model's score, for a pipeline without such a model.
-SOUND_ALONE_WEIGHT, SPOKEN_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.36, 2.17, -1.73
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """A logistic regression of "the turn is over"."""
+
+    bias: float
+    sound: float
+    """Of the log odds of Smart Turn's probability after 0.1 s of silence."""
+    words: float
+    """Of how the words read: by a language model, the log odds of `Evidence.ends`; by trigrams, `Evidence.read`."""
+    spoken: float
+    """Of the natural logarithm of the turn's seconds."""
+
+
+WITH_MODEL = Weights(bias=-0.70, sound=0.45, words=0.47, spoken=1.94)
+WITH_TRIGRAMS = Weights(bias=0.42, sound=0.30, words=2.17, spoken=1.94)
+WITHOUT_WORDS = Weights(bias=-1.73, sound=0.36, words=0.0, spoken=2.17)
 LEAST_PROBABILITY = 1e-3
+LEAST_ENDS = 1e-4
+"""The same for `Evidence.ends`."""
 LEAST_READ, MOST_READ = -2.5, -0.5
 """Bounds of `Evidence.read` in the fit; scores beyond them carry no further information."""
 LEAST_SPOKEN, MOST_SPOKEN = 1.0, 4.0
@@ -43,8 +53,11 @@ class Evidence:
 
     sound: float | None = None
     """Smart Turn's probability that the turn is complete, 0 to 1; None without its verdict."""
+    ends: float | None = None
+    """The probability, 0 to 1, that the caller's message ends after them, by a language model (`EndReader`); None
+    without one, or without its answer."""
     read: float | None = None
-    """Base-10 log probability that a sentence ends after them; None without a language model."""
+    """Base-10 log probability that a sentence ends after them, by the trigram model; None without it."""
     spoken: float | None = None
     """Seconds from the turn's first sound to the end of its latest, pauses included; None if unknown."""
     whole: bool | None = None
@@ -94,17 +107,37 @@ class Evidence:
 
     @property
     def probability_by_words(self) -> float:
-        """The probability by the language model's score and the turn's length; 0 without a language model."""
-        return 0.0 if self.read is None else self._weighed(0.5)
+        """The probability by how the words read and by the turn's length; 0 if no model has read them."""
+        return 0.0 if self.read is None and self.ends is None else self._weighed(0.5)
 
     def _weighed(self, sound: float) -> float:
         """The probability by sound, words and length."""
-        sound = min(max(sound, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
-        logit = math.log(sound / (1 - sound))
+        weights = self._weights
         spoken = math.log(min(max(self.spoken or TYPICAL_SPOKEN, LEAST_SPOKEN), MOST_SPOKEN))
-        if self.read is None:
-            logit = SOUND_ALONE_WEIGHT * logit + SPOKEN_ALONE_WEIGHT * spoken + SOUND_ALONE_BIAS
-        else:
-            read = min(max(self.read, LEAST_READ), MOST_READ)
-            logit = SOUND_WEIGHT * logit + READ_WEIGHT * read + SPOKEN_WEIGHT * spoken + BIAS
+        logit = (
+            weights.bias
+            + weights.sound * log_odds(sound, LEAST_PROBABILITY)
+            + weights.words * self._words
+            + weights.spoken * spoken
+        )
         return 1 / (1 + math.exp(-logit))
+
+    @property
+    def _weights(self) -> Weights:
+        """The weights for the models that have read the words."""
+        if self.ends is not None:
+            return WITH_MODEL
+        return WITHOUT_WORDS if self.read is None else WITH_TRIGRAMS
+
+    @property
+    def _words(self) -> float:
+        """How the words read, as the weights take it."""
+        if self.ends is not None:
+            return log_odds(self.ends, LEAST_ENDS)
+        return 0.0 if self.read is None else min(max(self.read, LEAST_READ), MOST_READ)
+
+
+def log_odds(probability: float, least: float) -> float:
+    """The logarithm of the odds, with the probability kept at least `least` from 0 and 1."""
+    bounded = min(max(probability, least), 1 - least)
+    return math.log(bounded / (1 - bounded))

@@ -1,4 +1,4 @@
-"""Gathers the evidence of one silence at a time, from the words and from Smart Turn in the background."""
+"""Gathers the evidence of one silence: from the words, and in the background from Smart Turn and the reader."""
 
 import asyncio
 import re
@@ -11,7 +11,8 @@ from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import TurnWords
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
-from voice.turns.words.agent_question import Asked
+from voice.turns.words.agent_question import Asked, asked, last_sentence
+from voice.turns.words.end_reader import EndReader
 from voice.turns.words.short_replies import answering
 
 _WORD = re.compile(r"[a-z'äöüß]+|\d")
@@ -42,7 +43,8 @@ class EvidenceGatherer:
 
     Args:
         smart_turn: the call's end-of-turn detector.
-        reads: how finished words read (see `Evidence.read`); None without a model of the language.
+        reads: how finished words read (see `Evidence.read`); None without a trigram model of the language.
+        reader: a language model that judges the same (see `Evidence.ends`); None without one.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
         language: the words of the spoken language.
     """
@@ -53,10 +55,17 @@ class EvidenceGatherer:
         *,
         reads: Callable[[str], float | None] | None,
         whole_request: Callable[[str], bool | None] | None,
+        reader: EndReader | None = None,
         language: TurnWords = ENGLISH,
     ) -> None:
         self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
-        self._language = language
+        self._reader, self._language = reader, language
+        self._said = ""
+        self._ends: dict[str, float | None] = {}
+        """The reader's answers on this turn's words so far."""
+        self._reading: asyncio.Task[None] | None = None
+        self._read_text: str | None = None
+        """The words that the reader is reading."""
         self._judging: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
         self._faded: SmartTurnVerdict | None = None
@@ -71,6 +80,26 @@ class EvidenceGatherer:
         """The words at which the turn was wrongly committed, before the caller went on; empty if it was not."""
         self._evidence: tuple[str, float | None, Evidence] | None = None
 
+    def agent_said(self, text: str) -> None:
+        """The agent's last audible words, to which the caller may be replying."""
+        self.asked = asked(text, self._language)
+        self._said = last_sentence(text)
+        if self._reader:
+            self._reader.prepare(self._said)
+
+    def read(self, text: str, tasks: BaseTaskManager, on_read: Callable[[], Awaitable[None]]) -> None:
+        """Have the reader read new words, in place of earlier ones; returns at once and calls `on_read` later."""
+        if self._reader is None or not text or text in self._ends or text == self._read_text:
+            return
+        self._stop_reading()
+        self._read_text = text
+        work = self._await_reading(self._reader, text, on_read)
+        self._reading = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::read")
+
+    def awaits_reading(self, text: str) -> bool:
+        """Whether the reader will soon answer for these words."""
+        return text == self._read_text
+
     def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
         """Have Smart Turn judge the turn so far, once per silence; returns at once and calls `on_judged` later."""
         if self._judging is None and not self.judged:
@@ -80,6 +109,8 @@ class EvidenceGatherer:
     def forget(self) -> None:
         """Forget the evidence: the silence has ended."""
         self.stop_listening()
+        self._stop_reading()
+        self._ends.clear()
         task, self._judging = self._judging, None
         self.verdict, self.judged, self._evidence = None, False, None
         if task is not None:
@@ -91,6 +122,7 @@ class EvidenceGatherer:
         if self._evidence is None or self._evidence[:2] != (text, spoken):
             evidence = Evidence(
                 sound=self.verdict.probability if self.verdict else None,
+                ends=self._ends.get(text),
                 read=self._reads(text) if self._reads else None,
                 spoken=spoken,
                 whole=self._whole(text),
@@ -138,6 +170,18 @@ class EvidenceGatherer:
         self._judging = None
         self.verdict, self.judged, self._evidence = verdict, True, None
         await on_judged()
+
+    async def _await_reading(self, reader: EndReader, text: str, on_read: Callable[[], Awaitable[None]]) -> None:
+        ends = await reader.probability(text, said=self._said)
+        # From here on, the task may commit the turn and must not be cancelled.
+        self._reading = self._read_text = None
+        self._ends[text], self._evidence = ends, None
+        await on_read()
+
+    def _stop_reading(self) -> None:
+        task, self._reading, self._read_text = self._reading, None, None
+        if task is not None:
+            task.cancel()
 
     async def _listen(self, on_heard: Callable[[], Awaitable[None]]) -> None:
         self._faded = await self._smart_turn.judge()

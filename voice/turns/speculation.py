@@ -190,7 +190,7 @@ class SpeculationController:
             await self._answer_early(turn, words)
 
     async def fade_judged(self, turn: TurnSoFar) -> None:
-        """Smart Turn has judged the latest fade."""
+        """Smart Turn or the reader has judged the latest fade."""
         if self.so_far:
             await self._answer_early(turn, turn.text_with(self.so_far))
 
@@ -221,6 +221,8 @@ class SpeculationController:
         if not self._early or not turn.is_open:
             return
         await self._discard_unless(text)
+        if self._weighing.awaits_reading(text):
+            return
         ends = seems_to_end(self._weighing.foresee(text, turn.lasted))
         if ends and self._speculation.may_start_early(text) and self._may_start():
             self._speculation.start_early(text)

@@ -150,6 +150,9 @@ def _rule(detectors: Detectors) -> "Endpointing":
 
 
 def _progress(done: int, of: int) -> None:
+    """Count the recordings on a terminal; elsewhere, report every tenth of them."""
     if sys.stderr.isatty():
         end = "\n" if done == of else ""
         print(f"\r{done} of {of} recordings heard", end=end, file=sys.stderr, flush=True)
+    elif done and 10 * done // of > 10 * (done - 1) // of:
+        say(f"{done} of {of} recordings heard")

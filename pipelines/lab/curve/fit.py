@@ -16,7 +16,15 @@ import numpy.typing as npt
 
 from pipelines.lab.curve.recorded import Clip, load
 from pipelines.lab.curve.recorder import current_detectors
-from voice.turns.evidence import LEAST_PROBABILITY, LEAST_READ, LEAST_SPOKEN, MOST_READ, MOST_SPOKEN
+from voice.turns.evidence import (
+    LEAST_ENDS,
+    LEAST_PROBABILITY,
+    LEAST_READ,
+    LEAST_SPOKEN,
+    MOST_READ,
+    MOST_SPOKEN,
+    log_odds,
+)
 from voice.turns.words.sentence_end import SentenceEnds
 
 JUDGED_AFTER = 0.1
@@ -48,6 +56,8 @@ class Observation:
     sound: float
     """Logit of Smart Turn's probability."""
     read: float
+    ends: float | None
+    """Log odds of `Evidence.ends`."""
     spoken: float
     """Natural logarithm of the seconds spoken."""
 
@@ -58,20 +68,16 @@ class Observation:
 
 
 FEATURES: dict[str, Callable[[Observation], list[float]]] = {
+    "sound, ends, spoken": lambda one: [one.sound, one.ends or 0.0, one.spoken],
     "sound, read, spoken": lambda one: [one.sound, one.read, one.spoken],
     "sound, spoken": lambda one: [one.sound, one.spoken],
     "sound": lambda one: [one.sound],
 }
 
 
-def bounded(sound: float, read: float, spoken: float) -> tuple[float, float, float]:
-    """The logit of Smart Turn's probability, how the words read, and the logarithm of the seconds spoken, in bounds."""
-    sound = min(max(sound, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
-    return (
-        math.log(sound / (1 - sound)),
-        min(max(read, LEAST_READ), MOST_READ),
-        math.log(min(max(spoken, LEAST_SPOKEN), MOST_SPOKEN)),
-    )
+def bounded_logarithm(spoken: float) -> float:
+    """The natural logarithm of the seconds spoken, in the bounds of `Evidence`."""
+    return math.log(min(max(spoken, LEAST_SPOKEN), MOST_SPOKEN))
 
 
 def observations(clip: Clip) -> list[Observation]:
@@ -81,27 +87,27 @@ def observations(clip: Clip) -> list[Observation]:
     for number, silence in enumerate(clip.silences):
         is_end = silence.kind == "end" and number == last
         length = clip.pauses[silence.pause] if silence.pause is not None else 0.0
-        sound, read, spoken = silence.sound(JUDGED_AFTER), reads(silence.text), silence.spoken
+        sound, read, spoken = silence.sound(JUDGED_AFTER), reads(silence.read), silence.spoken
         if (is_end and clip.inserted) or not (is_end or length >= SHORTEST_PAUSE):
             continue
         if sound is None or read is None or spoken is None:
             continue
-        logit, read, logarithm = bounded(sound, read, spoken)
         found.append(
             Observation(
                 speaker=clip.speaker,
                 is_end=is_end,
                 synthetic=clip.synthetic,
                 inserted=clip.inserted,
-                sound=logit,
-                read=read,
-                spoken=logarithm,
+                sound=log_odds(sound, LEAST_PROBABILITY),
+                read=min(max(read, LEAST_READ), MOST_READ),
+                ends=None if silence.ends is None else log_odds(silence.ends, LEAST_ENDS),
+                spoken=bounded_logarithm(spoken),
             )
         )
     return found
 
 
-def weights(seen: Sequence[Observation]) -> Floats:
+def observation_weights(seen: Sequence[Observation]) -> Floats:
     """Weights that make ends and pauses equal in sum, and sources proportional to the square root of their size."""
     found = np.array([1.0 if one.is_end or one.inserted else REAL_PAUSE_WEIGHT for one in seen])
     ends, sources = np.array([one.is_end for one in seen]), np.array([one.source for one in seen])
@@ -131,7 +137,7 @@ def fit(features: Floats, ends: Flags, weight: Floats) -> Floats:
 
 def unseen(seen: Sequence[Observation], features: Floats, groups: Sequence[str]) -> Floats:
     """The logit of each observation by a fit to those of all other groups."""
-    ends, weight, group = np.array([one.is_end for one in seen]), weights(seen), np.array(groups)
+    ends, weight, group = np.array([one.is_end for one in seen]), observation_weights(seen), np.array(groups)
     logits = np.zeros(len(seen))
     for one in set(groups):
         left_out = group == one
@@ -162,8 +168,11 @@ def main() -> None:
     seen, others = read(args.files), read(args.unseen)
     print(f"{len({one.speaker for one in seen})} speakers, {_counts(seen)}")
     for name, feature in FEATURES.items():
+        if "ends" in name and any(one.ends is None for one in (*seen, *others)):
+            print(f"{name}: recorded without a language model that reads the ends")
+            continue
         columns = np.array([feature(one) for one in seen])
-        found = fit(columns, np.array([one.is_end for one in seen]), weights(seen))
+        found = fit(columns, np.array([one.is_end for one in seen]), observation_weights(seen))
         print(f"{name}: bias {found[0]:.2f}, weights {', '.join(f'{weight:.2f}' for weight in found[1:])}")
         print(f"  each source left out: {_judged(seen, unseen(seen, columns, [one.source for one in seen]))}")
         print(f"  each speaker left out: {_judged(seen, unseen(seen, columns, [one.speaker for one in seen]))}")

@@ -4,7 +4,6 @@ Each speaker's calls are judged by evidence that `pipelines.lab.curve.fit` fits 
 """
 
 import argparse
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pipelines.lab.curve.fit import FEATURES, Observation, bounded, fit, observations, weights
+from pipelines.lab.curve.fit import FEATURES, Observation, fit, observation_weights, observations
 from pipelines.lab.curve.recorded import Clip, Silence, load
 from pipelines.lab.curve.recorder import current_detectors
 from pipelines.lab.curve.rules import TurnOutcome, calls, evidence, judge_call
 from pipelines.lab.curve.sweep import counted_pauses
 from voice.turns.endpointing import Endpointing, Pauses
-from voice.turns.evidence import LEAST_READ, LEAST_SPOKEN, Evidence
+from voice.turns.evidence import Evidence, Weights
 
 SEED = 1
 
@@ -27,22 +26,22 @@ SEED = 1
 class RefittedEvidence(Evidence):
     """Evidence with other weights than in calls."""
 
-    weights: tuple[float, ...] = ()
-    """The bias, and the weights of sound, read and spoken."""
+    weights: Weights
 
-    def _weighed(self, sound: float) -> float:
-        read = LEAST_READ if self.read is None else self.read
-        known = (1.0, *bounded(sound, read, self.spoken or LEAST_SPOKEN))
-        return 1 / (1 + math.exp(-sum(weight * one for weight, one in zip(self.weights, known, strict=True))))
+    @property
+    def _weights(self) -> Weights:
+        return self.weights
 
 
-def refitted(seen: Sequence[Observation]) -> tuple[float, ...]:
-    """The weights that fit these observations best."""
-    columns = np.array([FEATURES["sound, read, spoken"](one) for one in seen])
-    return tuple(fit(columns, np.array([one.is_end for one in seen]), weights(seen)))
+def refitted(seen: Sequence[Observation]) -> Weights:
+    """The weights that fit these observations best, for the language model if it has read all, else for trigrams."""
+    name = "sound, read, spoken" if any(one.ends is None for one in seen) else "sound, ends, spoken"
+    columns = np.array([FEATURES[name](one) for one in seen])
+    bias, sound, words, spoken = fit(columns, np.array([one.is_end for one in seen]), observation_weights(seen))
+    return Weights(bias=bias, sound=sound, words=words, spoken=spoken)
 
 
-def outcomes(clips: Sequence[Clip], found: tuple[float, ...], rule: Endpointing) -> list[TurnOutcome]:
+def outcomes(clips: Sequence[Clip], found: Weights, rule: Endpointing) -> list[TurnOutcome]:
     """The rule's outcomes on one speaker's recordings, in calls, with these weights."""
 
     def needed(silence: Silence, pauses: Pauses) -> float:

@@ -1,5 +1,6 @@
 """Plays recordings to the voice detector and to Smart Turn in audio time, and records every silence."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from pipecat.frames.frames import Frame, InputAudioRawFrame, VADUserStartedSpeak
 from pipecat.processors.frame_processor import FrameDirection
 
 from pipelines.lab.bench.pauses import noise_of
+from pipelines.lab.curve.heard_words import HeardWords
 from pipelines.lab.curve.recorded import STEP, Kind, MessageRun, Silence, TimedVerdict
 from pipelines.lab.scripted.spoken_words import Word
 from voice.client.fixtures.fixture import FixtureTurn
@@ -184,13 +186,24 @@ def with_silence(turn: FixtureTurn) -> Pcm:
     return np.concatenate([turn.samples, noise_of(turn, missing / RATE)])
 
 
-def labelled(heard: list[HeardSilence], turn: FixtureTurn, words: list[Word]) -> tuple[Silence, ...]:
-    """The silences with their labels and words; those before the first label are left out."""
+def labelled(
+    heard: list[HeardSilence], turn: FixtureTurn, words: list[Word], recognised: Callable[[float, str], HeardWords]
+) -> tuple[Silence, ...]:
+    """The silences with their labels and words; those before the first label are left out.
+
+    Args:
+        heard: the silences.
+        turn: the recording.
+        words: of its transcript.
+        recognised: the words before a silence as a call recognises them, given its beginning in seconds and the
+            transcript's words.
+    """
     found = []
     for one in heard:
         if one.began > turn.speech[0][0]:
             kind, pause = _kind(one, turn)
             text = " ".join(word.text for word in words if word.middle < one.began)
+            before = recognised(one.began, text)
             found.append(
                 Silence(
                     kind=kind,
@@ -205,6 +218,8 @@ def labelled(heard: list[HeardSilence], turn: FixtureTurn, words: list[Word]) ->
                     speech=round(one.speech, 4),
                     text=text,
                     pauses=tuple(round(pause, 4) for pause in one.pauses),
+                    heard=before.text,
+                    ends=before.ends,
                 )
             )
     return tuple(found)

@@ -17,7 +17,7 @@ from latency.record.json_form import TurnError, from_json, parse
 from latency.record.turn import Truth
 from voice.errors import FixtureError
 
-FORM = 1
+FORM = 2
 """Version of the format; another one is not read."""
 STEP = 0.016
 """Seconds of audio in a message of the caller, after each of which the silence is considered."""
@@ -79,6 +79,15 @@ class Silence:
     """The words spoken so far, by the transcript, without punctuation at their end; empty without one."""
     pauses: tuple[float, ...]
     """The lengths of the turn's earlier pauses, as turn taking counts them."""
+    heard: str | None = None
+    """The words that the recogniser hears in the audio so far; None without a recogniser."""
+    ends: float | None = None
+    """The probability that the message ends after the words, by a language model; None without one."""
+
+    @property
+    def read(self) -> str:
+        """The words as turn taking reads them: the recognised ones, or without a recogniser the transcript's."""
+        return self.text if self.heard is None else self.heard
 
     @property
     def words(self) -> int:
@@ -158,6 +167,10 @@ class Detectors:
     stop: float
     volume: float
     hint: float
+    recogniser: str | None = None
+    """The recogniser of the words; None if it was not here, so that the words are the transcript's."""
+    reader: str | None = None
+    """The language model that reads the ends of turns; None if it was not here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

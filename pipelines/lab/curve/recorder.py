@@ -21,6 +21,7 @@ from voice.client.fixtures.fixture import Fixture, FixtureTurn
 from voice.errors import FixtureError
 
 if TYPE_CHECKING:
+    from pipelines.lab.curve.heard_words import Recognition
     from pipelines.lab.curve.word_times import WordAligner
     from voice.turns.turn_models import TurnModels
 
@@ -69,6 +70,7 @@ def record(fixtures: Sequence[Fixture], *, inserted: bool, progress: Callable[[i
 def current_detectors() -> Detectors:
     """The detectors of this installation, as they are set by default."""
     # Imported now: pipecat and the models' runtime take a second.
+    from pipelines.lab.curve.heard_words import reader, recogniser
     from voice.turns.smart_turn import MODEL_FILE
 
     vad, turns = Vad(), Turns()
@@ -81,6 +83,8 @@ def current_detectors() -> Detectors:
         stop=vad.stop_ms / 1000,
         volume=vad.min_volume,
         hint=turns.hint_ms / 1000,
+        recogniser=recogniser(),
+        reader=reader(),
     )
 
 
@@ -132,7 +136,7 @@ def listen_to(task: Task, detectors: Detectors) -> Clip:
         stop_secs=detectors.stop,
         min_volume=detectors.volume,
     )
-    models, aligner = _models()
+    models, aligner, recognition = _models()
     heard = asyncio.run(Listener(models, params, detectors.hint).listen(with_silence(turn)))
     words, alignment = aligner.align(turn)
     return Clip(
@@ -146,7 +150,7 @@ def listen_to(task: Task, detectors: Detectors) -> Clip:
         truth=turn.truth,
         speech=turn.speech,
         alignment=alignment,
-        silences=labelled(heard, turn, words),
+        silences=labelled(heard, turn, words, lambda began, said: recognition.before(turn, began, said)),
     )
 
 
@@ -157,12 +161,13 @@ def _prepare() -> None:
 
 
 @cache
-def _models() -> "tuple[TurnModels, WordAligner]":
+def _models() -> "tuple[TurnModels, WordAligner, Recognition]":
     """This process's own models, which take a second to load."""
+    from pipelines.lab.curve.heard_words import Recognition
     from pipelines.lab.curve.word_times import WordAligner
     from voice.turns.turn_models import TurnModels
 
-    return TurnModels(smart_turn=True), WordAligner()
+    return TurnModels(smart_turn=True), WordAligner(), Recognition()
 
 
 def _sha256(package: str, file: str) -> str:

@@ -6,7 +6,7 @@ had not been cut off before it, as livekit/eot-bench does.
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipelines.lab.curve.recorded import Clip, Silence
 from voice.turns.end_of_turn import JUDGE_AFTER
@@ -56,11 +56,11 @@ def our_rule(endpointing: Endpointing) -> Needed:
 
 
 def evidence(silence: Silence) -> Evidence:
-    """The evidence that the agent gathers in a silence, if all words before it are recognised."""
+    """The evidence that the agent gathers in a silence, if the recogniser and the reader answer at once."""
     weighing = EvidenceGatherer(None, reads=SentenceEnds.shared().log_probability, whole_request=None)  # type: ignore[arg-type]
     sound = silence.sound(JUDGE_AFTER)
     weighing.verdict = None if sound is None else SmartTurnVerdict(sound, 0.0)
-    return weighing.weigh(silence.text, silence.spoken)
+    return replace(weighing.weigh(silence.read, silence.spoken), ends=silence.ends)
 
 
 def judge_call(clips: Sequence[Clip], needed: Needed) -> Iterator[TurnOutcome]:

@@ -288,6 +288,7 @@ async def calling(
     early: float | None = None,
     rule: Endpointing | None = None,
     reads: Any = lambda _text: None,
+    reader: Any = None,
     by_words: bool = False,
 ) -> AsyncIterator[Call]:
     """A call whose model needs up to `wait` seconds to its first word.
@@ -311,6 +312,7 @@ async def calling(
         speculate=speculate,
         early=early,
         reads=reads,
+        reader=reader,
     )
     llm = rig.budgeted(
         [Tier("large", model)],

@@ -41,6 +41,12 @@ def asked(text: str | None, language: TurnWords = ENGLISH) -> Asked | None:
     return None
 
 
+def last_sentence(text: str | None) -> str:
+    """The last sentence of a text."""
+    sentences = [sentence.strip() for sentence in _SENTENCE.findall(text or "")]
+    return next((sentence for sentence in reversed(sentences) if sentence), "")
+
+
 def _asked(sentence: str, questions: QuestionPatterns) -> Asked | None:
     wants, asks = bool(questions.wants.search(sentence)), bool(questions.asks.search(sentence))
     # Without final punctuation, it was interrupted.

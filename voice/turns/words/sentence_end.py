@@ -43,8 +43,14 @@ class SentenceEnds:
         words = [_NUMBER if word.isdigit() else word for word in _WORD.findall(text.lower())]
         if not words:
             return None
-        if text.rstrip().endswith(_OPEN_ENDS) or words[-1] in _FILLED_PAUSES:
+        if is_open(text):
             return _OPEN
         history = words[-_HISTORY:]
         # PocketSphinx takes the word first, then its history backwards.
         return float(self._log_math.log_to_log10(self._model.prob(["</s>", *reversed(history)])))
+
+
+def is_open(text: str) -> bool:
+    """Whether the recogniser or the caller marks the sentence as unfinished: by punctuation, or by a filled pause."""
+    words = _WORD.findall(text.lower())
+    return text.rstrip().endswith(_OPEN_ENDS) or (bool(words) and words[-1] in _FILLED_PAUSES)

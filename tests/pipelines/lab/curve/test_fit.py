@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.lab.curve.fit import Observation, fit, observations, ranked, unseen, weights
+from pipelines.lab.curve.fit import Observation, fit, observation_weights, observations, ranked, unseen
 from pipelines.lab.curve.recorded import Clip, MessageRun, Silence, TimedVerdict
 
 
@@ -25,6 +25,7 @@ def drawn(count: int, *, slope: float = 2.0, bias: float = -0.5, seed: int = 1) 
             inserted=False,
             sound=sound,
             read=chance.random(),
+            ends=None,
             spoken=0.0,
         )
         found.append(one)
@@ -44,7 +45,7 @@ def test_both_kinds_weigh_the_same_and_a_large_corpus_does_not_drown_a_small_one
     one = drawn(1)[0]
     seen = [replace(one, speaker=f"large_{n}", is_end=n % 10 == 0) for n in range(100)]
     seen += [replace(one, speaker="small_1", is_end=end) for end in (True, False, False, False)]
-    weight = weights(seen)
+    weight = observation_weights(seen)
     ends, small = np.array([one.is_end for one in seen]), np.array([one.source == "small" for one in seen])
     assert weight[ends].sum() == pytest.approx(weight[~ends].sum())
     assert weight[~ends & small].sum() / weight[~ends & ~small].sum() == pytest.approx((3 / 90) ** 0.5)

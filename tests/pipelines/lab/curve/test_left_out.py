@@ -7,14 +7,17 @@ import pytest
 from pipelines.lab.curve.left_out import RefittedEvidence, judged_left_out
 from tests.pipelines.lab.curve.test_fit import recorded
 from voice.turns.endpointing import Endpointing
-from voice.turns.evidence import BIAS, READ_WEIGHT, SOUND_WEIGHT, SPOKEN_WEIGHT, Evidence
+from voice.turns.evidence import WITH_MODEL, WITH_TRIGRAMS, WITHOUT_WORDS, Evidence, Weights
 
 RULE = Endpointing(stop=0.2, fallback=0.7)
 
 
-def test_the_weights_of_calls_give_the_probability_of_calls() -> None:
-    known = {"sound": 0.8, "read": -0.7, "spoken": 2.5}
-    weights = (BIAS, SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT)
+@pytest.mark.parametrize(
+    ("words", "weights"),
+    [({"read": -0.7}, WITH_TRIGRAMS), ({"read": -0.7, "ends": 0.3}, WITH_MODEL), ({}, WITHOUT_WORDS)],
+)
+def test_the_weights_of_calls_give_the_probability_of_calls(words: dict[str, float], weights: Weights) -> None:
+    known = {"sound": 0.8, "spoken": 2.5, **words}
     assert RefittedEvidence(**known, weights=weights).probability == pytest.approx(Evidence(**known).probability)  # type: ignore[arg-type]
 
 

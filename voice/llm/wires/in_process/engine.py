@@ -5,6 +5,7 @@ text after the longest common prefix, in a call only the new turn.
 """
 
 import atexit
+import math
 import re
 import secrets
 from collections.abc import Callable, Sequence
@@ -29,6 +30,8 @@ REPETITION_PENALTY = 1.1
 BATCH = 64
 """Tokens of a request processed at a time. A request can be withdrawn between two batches; each takes half a second to
 a second for half a billion weights on one core. Larger batches are no faster."""
+LIKELIEST = 300
+"""The number of next tokens whose probabilities `Engine.next_tokens` asks for."""
 Role = Literal["system", "user", "assistant"]
 _CONTROL = re.compile(r"<(?=[^\s\d<=>])|\[(?=/?[A-Za-z_]+\])")
 
@@ -70,12 +73,15 @@ class Engine:
         file: the model.
         threads: threads of one request; they sleep when idle.
         context_tokens: the most tokens of the conversation that a request has.
+        window: the model's context in tokens, whose state takes memory; None for `WINDOW` times the conversation.
 
     Raises:
         ComponentError: xllamacpp is not installed, there is not enough memory, or the file cannot be loaded.
     """
 
-    def __init__(self, file: GgufFile, *, threads: int = 1, context_tokens: int = CONTEXT_TOKENS) -> None:
+    def __init__(
+        self, file: GgufFile, *, threads: int = 1, context_tokens: int = CONTEXT_TOKENS, window: int | None = None
+    ) -> None:
         library = require_library()
         _check_memory(file)
         self._context_tokens = context_tokens
@@ -83,7 +89,8 @@ class Engine:
         parameters.model.path = str(file.path)
         for cpu in (parameters.cpuparams, parameters.cpuparams_batch):
             cpu.n_threads, cpu.poll = threads, 0
-        parameters.n_parallel, parameters.n_ctx = 1, int(WINDOW * max(CONTEXT_TOKENS, context_tokens))
+        parameters.n_parallel = 1
+        parameters.n_ctx = window or int(WINDOW * max(CONTEXT_TOKENS, context_tokens))
         parameters.n_batch = parameters.n_ubatch = BATCH
         # Repacked weights take memory besides the mapped file, and are no faster (measured on x86_64).
         parameters.no_extra_bufts = True
@@ -167,6 +174,32 @@ class Engine:
         if failure:
             raise GenerationError(f"llama.cpp refused the request ({failure.rstrip('.')})")
         return usage
+
+    def next_tokens(self, prompt: str) -> list[tuple[str, float]]:
+        """The likeliest next tokens after a prompt with control tokens, and their probabilities, 0 to 1.
+
+        The text of a control token is empty.
+
+        Raises:
+            ComponentError: llama.cpp refused or broke; the message is a clause without a full stop.
+        """
+        request = {
+            "prompt": prompt,
+            "n_predict": 1,
+            "n_probs": LIKELIEST,
+            "temperature": 0,
+            "cache_prompt": True,
+        }
+        answers: list[dict[str, Any]] = []
+        try:
+            self._server.handle_completions(request, answers.append)
+        except RuntimeError as error:
+            raise ComponentError(f"llama.cpp failed ({str(error).rstrip('.')})") from error
+        answer = answers[0] if answers else {}
+        if "error" in answer or not answer.get("choices"):
+            raise ComponentError(f"llama.cpp refused the request ({answer.get('error', 'no answer')})")
+        likeliest = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        return [(one["token"], math.exp(one["logprob"])) for one in likeliest]
 
     def close(self) -> None:
         """Free the model, after the last request has ended; may be called twice."""

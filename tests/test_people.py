@@ -76,8 +76,9 @@ def test_thirty_people_speak_and_the_recordings_stay_small() -> None:
     assert sum(path.stat().st_size for path in PEOPLE.rglob("*") if path.is_file()) <= 12_000_000
 
 
-def test_the_fit_has_not_seen_two_of_them() -> None:
-    assert {turn.speaker for turn in TURNS} - fitted_speakers() == {"allison_smith", "librivox_reader"}
+def test_the_fit_has_not_seen_half_of_them() -> None:
+    speakers = {turn.speaker for turn in TURNS}
+    assert len(speakers - fitted_speakers()) == len(speakers & fitted_speakers()) == 24
 
 
 @pytest.mark.parametrize("turn", TURNS, ids=name)

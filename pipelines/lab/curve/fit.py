@@ -33,7 +33,7 @@ SHORTEST_PAUSE = 0.2
 """Seconds; the voice detector hears no shorter one."""
 REAL_PAUSE_WEIGHT = 3.0
 """The weight of a caller's own pause, relative to an inserted one."""
-SYNTHETIC_WEIGHT = 0.4
+SYNTHETIC_WEIGHT = 0.1
 """The weight of a synthesiser's silence, relative to a person's: its requests are as short as those of an agent's
 callers, but Smart Turn judges their ends badly."""
 RIDGE = 3.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from latency.command_line import FINE, MISSING, folded
 from pipelines import auto
+from pipelines.end_reading import load_reader, reader_file
 from pipelines.engines.engine import AsrTable, EngineTable, TtsTable
 from pipelines.providers.provider import TierTable
 from pipelines.providers.responder import ResponderTable
@@ -65,6 +66,7 @@ def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
         ConfigurationError: a name is not a valid name of a model or a voice.
     """
     yield from _here("asr", pipeline.asr)
+    yield from _reader(pipeline)
     if isinstance(pipeline.llm, Tiers):
         for name, tier in pipeline.llm.tiers.items():
             yield from _tier(f"llm.{name}", tier, ask=ask)
@@ -73,6 +75,16 @@ def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
     yield from _here("tts", pipeline.tts)
     for notice in pipeline.notices():
         yield Finding("language", True, notice)
+
+
+def _reader(pipeline: Settings) -> Iterator[Finding]:
+    """The model that judges how words read, if one is set or here; loads it."""
+    try:
+        if file := reader_file(pipeline.turns, pipeline.language):
+            load_reader(file).close()
+            yield Finding("turns", True, f"words are read by {file.name}")
+    except ComponentError as error:
+        yield Finding("turns", False, str(error))
 
 
 def _check_tiers(pipeline: Settings) -> None:

@@ -5,6 +5,7 @@ from typing import get_args
 
 from latency.command_line import did_you_mean, folded
 from pipelines import auto
+from pipelines.end_reading import PREFERRED
 from pipelines.engines.piper import VOICES
 from voice.errors import ConfigurationError
 from voice.models import pulling, store
@@ -85,6 +86,8 @@ def _named(name: str) -> Model:
 
 def _use(model: Model) -> str:
     """The setting that uses a pulled model."""
+    if model.name == PREFERRED:
+        return f'it reads the ends of turns; provider = "own", model = "{model.name}" answers with it.'
     if model.kind == "language model":
         is_taken, how = model.name in auto.ANSWERERS, f'provider = "own", model = "{model.name}"'
     elif model.kind == "voice":

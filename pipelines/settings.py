@@ -31,7 +31,7 @@ from voice.turns.extra_requests import EXTRA
 FOLDER = Path(__file__).parent / "presets"
 ENGINE = "engine"
 """The key of a stage's table that chooses its engine or provider."""
-TIER_BRINGS = ("provider", "model", "wire", "base_url", "api_key_env", "speed", "effort", "price", "p95_ms")
+TIER_BRINGS = ("provider", "model", "wire", "base_url", "api_key_env", "headers", "speed", "effort", "price", "p95_ms")
 """The settings that a tier of the catalogue determines itself."""
 STAGE_EXAMPLES = {
     "asr": '; add a table such as [asr] with engine = "sphinx"',

@@ -4,15 +4,15 @@ import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from pipelines.providers.provider import TierModel
 from pipelines.providers.resources import Resources
 from pipelines.providers.wires import NO_KEY, Wire, WireModel, WireTable
 from pipelines.settings_table import VariableName
 from voice.environment import read_key
-from voice.errors import ComponentError
-from voice.redaction import hide
+from voice.errors import ComponentError, ConfigurationError
+from voice.redaction import hide, is_secret
 
 if TYPE_CHECKING:
     from pipelines.providers.server_check import ServerState
@@ -35,6 +35,9 @@ class KeyedTable(WireTable, ABC):
     """The server's URL; the provider's own unless set."""
     api_key_env: VariableName | None = None
     """The environment variable that holds the API key."""
+    headers: dict[str, str] = Field({}, repr=False, exclude=True)
+    """Further HTTP headers of every request: `headers = { X-Team = "voice", X-Gateway-Key = "$GATEWAY_KEY" }`. A value
+    that begins with $ is read from that environment variable."""
 
     @property
     def label(self) -> str:
@@ -70,6 +73,26 @@ class KeyedTable(WireTable, ABC):
                 hide(part)
             raise ValueError("must end before any ? or #; a key belongs in the variable that api_key_env names")
         return url
+
+    @field_validator("headers")
+    @classmethod
+    def _are_headers(cls, headers: dict[str, str]) -> dict[str, str]:
+        for name, value in headers.items():
+            can_be_sent = re.fullmatch(r"[\w-]+", name, re.ASCII) and re.fullmatch(r"[ -~]+", value)
+            if not can_be_sent or is_secret(name):
+                hide(value)
+            if not can_be_sent:
+                raise ValueError("must be a table of HTTP headers, each with a value of printable ASCII characters")
+        return headers
+
+    @property
+    def extra_headers(self) -> dict[str, str]:
+        """The values of `headers`.
+
+        Raises:
+            ConfigurationError: a variable is not set, or no header can carry its value.
+        """
+        return {name: _read(value[1:]) if value.startswith("$") else value for name, value in self.headers.items()}
 
     @property
     @abstractmethod
@@ -143,9 +166,16 @@ class KeyedTable(WireTable, ABC):
             model=self.model,
             where=self.where,
             api_key=(self.key or "") if self.api_key_env else NO_KEY,
+            headers=self.extra_headers,
             find=self._find,
             **self.options,
         )
 
     async def _find(self) -> str | None:
         return self.base_url
+
+
+def _read(variable: str) -> str:
+    if (value := read_key(variable, spaces=True)) is None:
+        raise ConfigurationError(f"The environment variable {variable} is not set; it should hold a header's value.")
+    return value

@@ -8,8 +8,8 @@ from voice.language.turn_words import LeadIn
 from voice.turns.words.agent_question import Asked
 
 # Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, the
-# language model's score of the words, and the logarithm of the turn's length. `tests.benchmarks.evidence_fit` makes it from
-# 46 human speakers (104 ends, 22 pauses, 399 pauses inserted between two words) and, with less weight, from the
+# language model's score of the words, and the logarithm of the turn's length. `tests.benchmarks.evidence_fit` makes it
+# from 46 human speakers (104 ends, 22 pauses, 399 pauses inserted between two words) and, with less weight, from the
 # synthetic voices of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 86 % of
 # all pairs and above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 86 and
 # 90 % (81 and 73 %; 61 ends, 21 pauses, 314 inserted).

@@ -36,21 +36,21 @@ class PipecatRecogniser:
     """Unknown: some services give words only at the end."""
     waits = None
 
-    def __init__(self, supply: ComponentFactory) -> None:
-        self._supply = supply
+    def __init__(self, factory: ComponentFactory) -> None:
+        self._factory = factory
 
     @property
     def name(self) -> str:
         """The name of the class, and its model."""
-        return self._supply.name
+        return self._factory.name
 
     async def start(self, names: Sequence[str] = ()) -> None:
         """Make the first call's service."""
-        self._supply.prepare()
+        self._factory.prepare()
 
     def service(self, *, at_fades: bool = False) -> FrameProcessor:
         """A new service, which gives words at times of its own, and its `TranscriptEnd`."""
-        return Pipeline([self._supply.take(), TranscriptEnd()])
+        return Pipeline([self._factory.take(), TranscriptEnd()])
 
     async def close(self) -> None:
         """Do nothing: calls share nothing."""
@@ -63,21 +63,21 @@ class PipecatSynthesiser:
     sample_rate = DEFAULT_OUT_RATE
     waits = None
 
-    def __init__(self, supply: ComponentFactory) -> None:
-        self._supply = supply
+    def __init__(self, factory: ComponentFactory) -> None:
+        self._factory = factory
 
     @property
     def name(self) -> str:
         """The name of the class, and its model."""
-        return self._supply.name
+        return self._factory.name
 
     async def start(self, phrases: Sequence[str]) -> None:
         """Make the first call's service; it synthesises each phrase when it is needed."""
-        self._supply.prepare()
+        self._factory.prepare()
 
     def service(self) -> FrameProcessor:
         """A new service."""
-        return self._supply.take()
+        return self._factory.take()
 
     async def close(self) -> None:
         """Do nothing: calls share nothing."""

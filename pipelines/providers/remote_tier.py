@@ -129,12 +129,13 @@ class KeyedTable(WireTable, ABC):
         return self.model
 
     def needs(self) -> list[str]:
-        """A key."""
+        """A key, and the values of headers."""
+        needs = [f"the environment variable {name} is not set; it should hold a header's value" for name in self._unset]
         if not self.lacks_key:
-            return []
+            return needs
         if self.api_key_env:
-            return [f"the environment variable {self.api_key_env} is not set; it should hold the API key"]
-        return [f'no API key is named: name its environment variable, such as api_key_env = "{self.usual_key}"']
+            return [f"the environment variable {self.api_key_env} is not set; it should hold the API key", *needs]
+        return [f'no API key is named: name its environment variable, such as api_key_env = "{self.usual_key}"', *needs]
 
     def check(self, name: str, llm: "Tiers") -> None:
         """Refuse a missing key; the message names its variable and the pipelines that work without one."""
@@ -152,8 +153,10 @@ class KeyedTable(WireTable, ABC):
             f"{without}the pipelines embedded and local work without one."
         )
 
-    async def try_server(self, *, ask: bool) -> "ServerState":
-        """Whether the server is reachable, accepts the key, has the model and answers."""
+    async def try_server(self, *, ask: bool) -> "ServerState | None":
+        """Whether the server is reachable, accepts the key, has the model and answers; None while a header is unset."""
+        if self._unset:
+            return None
         from pipelines.providers.server_check import check_server
 
         return await check_server(self, ask=ask)
@@ -170,6 +173,12 @@ class KeyedTable(WireTable, ABC):
             find=self._find,
             **self.options,
         )
+
+    @property
+    def _unset(self) -> list[str]:
+        """The variables of headers that are not set."""
+        variables = [value[1:] for value in self.headers.values() if value.startswith("$")]
+        return [name for name in variables if read_key(name, spaces=True) is None]
 
     async def _find(self) -> str | None:
         return self.base_url

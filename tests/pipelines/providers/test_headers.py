@@ -1,8 +1,8 @@
 """Headers of a tier's own reach its server over every wire, and are shown nowhere."""
 
-import asyncio
 import socket
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 
 from pipelines import settings
 from pipelines.agent import Agent
+from pipelines.cli import main
 from pipelines.providers.anthropic import AnthropicTier
 from pipelines.providers.openai import OpenAITier
 from pipelines.providers.remote_tier import KeyedTable
@@ -88,8 +89,17 @@ def test_what_is_no_header_is_refused_without_quoting_it(headers: str) -> None:
     assert "grün" not in str(refused.value)
 
 
-async def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_is_not_set_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.delenv("GATEWAY_KEY", raising=False)
     tier = OpenAITier(provider="openai", model="m", base_url="http://127.0.0.1:9/v1", headers=HEADERS)
     with pytest.raises(ConfigurationError, match="variable GATEWAY_KEY is not set; it should hold a header's value"):
-        await asyncio.wait_for(check_server(tier, ask=False), 10)
+        _ = tier.extra_headers
+    pipeline = tmp_path / "mine.toml"
+    pipeline.write_text(
+        '[asr]\nengine = "sphinx"\n[llm]\npolicy = "single"\n[llm.large]\nprovider = "openai"\nmodel = "m"\n'
+        'base_url = "http://127.0.0.1:9/v1"\nheaders = { X-Gateway-Key = "$GATEWAY_KEY" }\n'
+    )
+    assert main(["check", str(pipeline)]) == 4
+    assert "variable GATEWAY_KEY is not set" in " ".join(capsys.readouterr().out.split())

@@ -67,8 +67,11 @@ class Agent:
         placed = processors if isinstance(processors, Mapping) else {"before_llm": processors}
         if unknown := placed.keys() - set(get_args(Place)):
             raise ConfigurationError(f"processors: {min(unknown)} is no place; use {' or '.join(get_args(Place))}.")
-        supplies = {place: _supplies(placed.get(place, ())) for place in get_args(Place)}
-        self.behaviour = Behaviour(prompt=prompt, tools=tuple(tools), **supplies)
+        factories = {
+            place: tuple(ComponentFactory(part, where="processors") for part in placed.get(place, ()))
+            for place in get_args(Place)
+        }
+        self.behaviour = Behaviour(prompt=prompt, tools=tuple(tools), **factories)
         change = partial(_put_in, stt=stt, tts=tts, tiers={"large": large, "fast": fast})
         self.choice = auto.resolve(str(pipeline), overrides, change=change)
         _check_irreversible(tools, self.settings.llm)
@@ -96,8 +99,8 @@ class Agent:
             from voice.conversation.transcript import check_folder
 
             await asyncio.to_thread(check_folder, self.settings.call.transcripts)
-        for supply in (*self.behaviour.before_llm, *self.behaviour.before_tts):
-            supply.prepare()
+        for factory in (*self.behaviour.before_llm, *self.behaviour.before_tts):
+            factory.prepare()
         # Without a language model, the responder calls a tool when it hears these words.
         self.engines = await Engines.load(self.settings, names_of(self.behaviour.tools))
 
@@ -142,10 +145,6 @@ def _check_irreversible(tools: Sequence[Tool], llm: object) -> None:
             f"The tool {found} cannot be undone, so only a tier in the large role may call it: add [llm.large], or "
             f"roles.large to [llm]."
         )
-
-
-def _supplies(parts: Sequence[Part]) -> tuple[ComponentFactory, ...]:
-    return tuple(ComponentFactory(part, where="processors") for part in parts)
 
 
 def _put_in(table: dict[str, Any], *, stt: Part | None, tts: Part | None, tiers: Mapping[str, Part | None]) -> None:

@@ -85,7 +85,9 @@ class Behaviour:
     def components(self) -> dict[str, str]:
         """The processors by place, as a report shows them."""
         places = {"before_llm": self.before_llm, "before_tts": self.before_tts}
-        return {place: ", ".join(supply.name for supply in supplies) for place, supplies in places.items() if supplies}
+        return {
+            place: ", ".join(factory.name for factory in factories) for place, factories in places.items() if factories
+        }
 
 
 def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltCall:
@@ -157,10 +159,10 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
             engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
             own_voice,
             Reprompt(phrases),
-            *(supply.take() for supply in behaviour.before_llm),
+            *(factory.take() for factory in behaviour.before_llm),
             user,
             *answering,
-            *(supply.take() for supply in behaviour.before_tts),
+            *(factory.take() for factory in behaviour.before_tts),
             watchdog,
             engines.synthesiser.service(),
             *call_processors(settings.call, words, user, assistant, context),

@@ -7,21 +7,22 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from latency.command_line import did_you_mean
 from pipelines.engines.engine import AsrTable, TtsTable
-from pipelines.engines.piper import Piper
-from pipelines.languages import notices, objection, with_usual
+from pipelines.engines.piper import VOICES, Piper
+from pipelines.engines.whisper import WEIGHTS
 from pipelines.providers.responder import ResponderTable
 from pipelines.registry import RECOGNISERS, SYNTHESISERS
 from pipelines.settings_table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
 from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
-from voice.language import Language
+from voice.language import NAMES, Language
+from voice.language.by_language import PHRASES
 from voice.language.english.phrases import ENGLISH
 from voice.redaction import hide, hide_secrets, is_secret
 from voice.text_file import read_text
@@ -31,7 +32,7 @@ from voice.turns.extra_requests import EXTRA
 FOLDER = Path(__file__).parent / "presets"
 ENGINE = "engine"
 """The key of a stage's table that chooses its engine or provider."""
-TIER_BRINGS = ("provider", "model", "wire", "base_url", "api_key_env", "speed", "effort", "price", "p95_ms")
+TIER_BRINGS = ("provider", "model", "wire", "base_url", "api_key_env", "headers", "speed", "effort", "price", "p95_ms")
 """The settings that a tier of the catalogue determines itself."""
 STAGE_EXAMPLES = {
     "asr": '; add a table such as [asr] with engine = "sphinx"',
@@ -154,21 +155,32 @@ class Settings(Table):
     @model_validator(mode="before")
     @classmethod
     def _take_usual(cls, values: Any) -> Any:
-        return with_usual(values) if isinstance(values, dict) else values
+        return _with_usual(values) if isinstance(values, dict) else values
 
     @model_validator(mode="after")
     def _check_language(self) -> Self:
-        if clause := objection(self.language, (self.asr, self.llm, self.tts)):
+        if found := [clause for stage in self._stages if (clause := stage.objection(self.language))]:
+            clause = f'language = "{self.language}": {"; ".join(found)}'
             raise PydanticCustomError(SENTENCE, "{clause}", {"clause": clause})
         return self
 
+    @property
+    def _stages(self) -> "tuple[AsrTable, ResponderTable | Tiers, TtsTable]":
+        return self.asr, self.llm, self.tts
+
     def notices(self) -> list[str]:
         """The limitations in its language, each as one clause."""
-        return list(notices(self.language, (self.asr, self.llm, self.tts), adaptive=self.turns.adaptive))
+        found = [clause for stage in self._stages if (clause := stage.notice(self.language))]
+        if self.language != "en" and self.turns.adaptive:
+            found.append(
+                f"turns.adaptive has no model of how finished {NAMES[self.language]} words read: turns end by their "
+                "sound, their length and the caller's pauses"
+            )
+        return found
 
     def needs(self) -> list[str]:
         """The missing parts, each with the way to get it. Nothing is loaded or downloaded."""
-        return [*self.asr.needs(), *self.llm.needs(), *self.tts.needs()]
+        return [need for stage in self._stages for need in stage.needs()]
 
 
 def names() -> list[str]:
@@ -303,3 +315,28 @@ def _path_in_file(table: Any, error: dict[str, Any]) -> list[str]:
     if error["type"] == "missing":
         path.append(str(error["loc"][-1]))
     return path
+
+
+def _with_usual(table: dict[str, Any]) -> dict[str, Any]:
+    """A pipeline's nested dictionaries, with the defaults of its language for missing settings."""
+    language: Language = next((code for code in get_args(Language) if code == table.get("language")), "en")
+    if language == "en":
+        return table
+    stages: dict[str, Any] = {name: table.get(name, {}) for name in ("asr", "llm", "tts", "call")}
+    usual: dict[str, dict[str, str]] = {"call": {"silence_question": PHRASES[language].still_there}}
+    if _says(stages["asr"], "engine", None) == "whisper":
+        usual["asr"] = {"model": WEIGHTS[language]}
+    if _says(stages["llm"], "provider", None) != "responder":
+        usual["llm"] = {"prompt": PHRASES[language].prompt}
+    if _says(stages["tts"], "engine", "piper") == "piper":
+        usual["tts"] = {"voice": VOICES[language]}
+    return {**table, **{name: _filled(stages[name], values) for name, values in usual.items()}}
+
+
+def _says(stage: Any, key: str, default: str | None) -> Any:
+    return stage.get(key, default) if isinstance(stage, dict) else None
+
+
+def _filled(stage: Any, values: dict[str, str]) -> Any:
+    """A stage's table, with `values` for missing keys; a value that is not a table is refused elsewhere."""
+    return {**values, **stage} if isinstance(stage, dict) else stage

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from latency.report.checks import FIGURES
-from pipelines import command_line_page as commands_page
-from pipelines import settings, settings_page
+from pipelines import settings
 from pipelines.cli import parser
+from tests import make_command_line_page, make_settings_page
 from tests.pipelines.gate_run import run_gate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,15 +113,15 @@ def test_every_toml_block_is_part_of_a_pipeline(block: str, tmp_path: Path) -> N
 
 
 def test_the_page_of_settings_is_generated_from_the_settings() -> None:
-    assert TEXT[SETTINGS] == settings_page.page(), f"python -m pipelines.settings_page > {SETTINGS}"
+    assert TEXT[SETTINGS] == make_settings_page.page(), f"python -m tests.make_settings_page > {SETTINGS}"
 
 
 def test_the_page_of_commands_is_generated_from_the_commands() -> None:
     """Line ends do not count: Python's versions fold a usage differently."""
-    generated = commands_page.page()
+    generated = make_command_line_page.page()
     assert "## `voice replay`" in generated
     assert "## `latency bench`" in generated
-    assert TEXT[COMMANDS].split() == generated.split(), f"python -m pipelines.command_line_page > {COMMANDS}"
+    assert TEXT[COMMANDS].split() == generated.split(), f"python -m tests.make_command_line_page > {COMMANDS}"
 
 
 def test_every_figure_that_a_check_can_limit_is_on_the_page_of_checks() -> None:

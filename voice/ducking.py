@@ -1,4 +1,7 @@
-"""Makes the agent's voice softer while the caller may be interrupting, with a short fade. Pure."""
+"""Makes the agent's voice softer while the caller may be interrupting, with a short fade. Pure.
+
+The setting `barge_in.duck_db` (pipelines/settings.py) is the depth; `voice.turns.barge_in.decision` decides when.
+"""
 
 import numpy as np
 

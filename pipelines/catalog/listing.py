@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from latency.command_line import FINE, columns, folded
-from pipelines.catalog.readiness import Readiness, readiness
+from pipelines.catalog.readiness import readiness
 from voice.llm.catalog.catalog import load_catalog, user_file
 from voice.llm.catalog.tier import CatalogTier
 
@@ -80,7 +80,7 @@ def table(lines: list[Line], *, sources: bool) -> Iterator[str]:
 
 
 def _line(tier: CatalogTier) -> Line:
-    price, state = tier.own_price, _state(tier)
+    price, state = tier.own_price, readiness(tier, today=date.today())
     return Line(
         tier=tier,
         usd_input=price.input if price else None,
@@ -88,10 +88,6 @@ def _line(tier: CatalogTier) -> Line:
         ready=state.ready,
         state=state.text,
     )
-
-
-def _state(tier: CatalogTier) -> Readiness:
-    return readiness(tier, today=date.today())
 
 
 def _row(cells: tuple[str, ...]) -> str:

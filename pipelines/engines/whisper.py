@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from voice.asr.whisper.model import SharedWhisper
     from voice.queue_waits import QueueWaits
 
+WEIGHTS: dict[Language, str] = {"de": "base"}
+"""The default weights for each language other than English."""
+
 
 class Whisper(AsrTable):
     """faster-whisper."""

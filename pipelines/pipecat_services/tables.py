@@ -88,7 +88,7 @@ class PipecatService(Table):
                 missing.append(str(error))
         return missing
 
-    def supply_of(self, where: str, kind: "type[FrameProcessor]") -> "ComponentFactory":
+    def factory_of(self, where: str, kind: "type[FrameProcessor]") -> "ComponentFactory":
         """The factory that gives each call its instance."""
         from pipelines.pipecat_services.component_factory import ComponentFactory
 
@@ -116,7 +116,7 @@ class PipecatAsr(PipecatService, AsrTable):
 
         from pipelines.pipecat_services.speech import PipecatRecogniser
 
-        return PipecatRecogniser(self.supply_of("asr", FrameProcessor))
+        return PipecatRecogniser(self.factory_of("asr", FrameProcessor))
 
 
 def _unset(stage: str, language: Language) -> str | None:
@@ -140,7 +140,7 @@ class PipecatTts(PipecatService, TtsTable):
 
         from pipelines.pipecat_services.speech import PipecatSynthesiser
 
-        return PipecatSynthesiser(self.supply_of("tts", FrameProcessor))
+        return PipecatSynthesiser(self.factory_of("tts", FrameProcessor))
 
 
 class PipecatTier(PipecatService, TierTable):
@@ -153,16 +153,16 @@ class PipecatTier(PipecatService, TierTable):
     provider: Literal["pipecat"]
 
     @cached_property
-    def supply(self) -> "ComponentFactory":
+    def factory(self) -> "ComponentFactory":
         """The factory that gives each call its service."""
         from pipecat.services.llm_service import LLMService
 
-        return self.supply_of("llm", LLMService)
+        return self.factory_of("llm", LLMService)
 
     @property
     def label(self) -> str:
         """The name of the class, and its model once that is known."""
-        return self.supply.name
+        return self.factory.name
 
     def describe(self, llm: "Tiers") -> str:
         """The same as `label`."""
@@ -178,22 +178,22 @@ class PipecatTier(PipecatService, TierTable):
 
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
         """The service, not created yet."""
-        return PipecatModel(self.supply)
+        return PipecatModel(self.factory)
 
 
 class PipecatModel:
     """A tier with a new service for each call."""
 
-    def __init__(self, supply: "ComponentFactory") -> None:
-        self._supply = supply
+    def __init__(self, factory: "ComponentFactory") -> None:
+        self._factory = factory
 
     async def start(self) -> None:
         """Make the first call's service."""
-        self._supply.prepare()
+        self._factory.prepare()
 
     def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
         """A new service. `requests` is ignored: the service decides how many it runs at the same time."""
-        service: Any = self._supply.take()
+        service: Any = self._factory.take()
         if not service._settings.system_instruction:
             service.append_system_instruction(prompt)
         made: LLMService[Any] = service

@@ -4,15 +4,15 @@ import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from pipelines.providers.provider import TierModel
 from pipelines.providers.resources import Resources
 from pipelines.providers.wires import NO_KEY, Wire, WireModel, WireTable
 from pipelines.settings_table import VariableName
 from voice.environment import read_key
-from voice.errors import ComponentError
-from voice.redaction import hide
+from voice.errors import ComponentError, ConfigurationError
+from voice.redaction import hide, is_secret
 
 if TYPE_CHECKING:
     from pipelines.providers.server_check import ServerState
@@ -35,6 +35,9 @@ class KeyedTable(WireTable, ABC):
     """The server's URL; the provider's own unless set."""
     api_key_env: VariableName | None = None
     """The environment variable that holds the API key."""
+    headers: dict[str, str] = Field({}, repr=False, exclude=True)
+    """Further HTTP headers of every request: `headers = { X-Team = "voice", X-Gateway-Key = "$GATEWAY_KEY" }`. A value
+    that begins with $ is read from that environment variable."""
 
     @property
     def label(self) -> str:
@@ -71,6 +74,26 @@ class KeyedTable(WireTable, ABC):
             raise ValueError("must end before any ? or #; a key belongs in the variable that api_key_env names")
         return url
 
+    @field_validator("headers")
+    @classmethod
+    def _are_headers(cls, headers: dict[str, str]) -> dict[str, str]:
+        for name, value in headers.items():
+            can_be_sent = re.fullmatch(r"[\w-]+", name, re.ASCII) and re.fullmatch(r"[ -~]+", value)
+            if not can_be_sent or is_secret(name):
+                hide(value)
+            if not can_be_sent:
+                raise ValueError("must be a table of HTTP headers, each with a value of printable ASCII characters")
+        return headers
+
+    @property
+    def extra_headers(self) -> dict[str, str]:
+        """The values of `headers`.
+
+        Raises:
+            ConfigurationError: a variable is not set, or no header can carry its value.
+        """
+        return {name: _read(value[1:]) if value.startswith("$") else value for name, value in self.headers.items()}
+
     @property
     @abstractmethod
     def api_url(self) -> str:
@@ -106,12 +129,13 @@ class KeyedTable(WireTable, ABC):
         return self.model
 
     def needs(self) -> list[str]:
-        """A key."""
+        """A key, and the values of headers."""
+        needs = [f"the environment variable {name} is not set; it should hold a header's value" for name in self._unset]
         if not self.lacks_key:
-            return []
+            return needs
         if self.api_key_env:
-            return [f"the environment variable {self.api_key_env} is not set; it should hold the API key"]
-        return [f'no API key is named: name its environment variable, such as api_key_env = "{self.usual_key}"']
+            return [f"the environment variable {self.api_key_env} is not set; it should hold the API key", *needs]
+        return [f'no API key is named: name its environment variable, such as api_key_env = "{self.usual_key}"', *needs]
 
     def check(self, name: str, llm: "Tiers") -> None:
         """Refuse a missing key; the message names its variable and the pipelines that work without one."""
@@ -129,8 +153,10 @@ class KeyedTable(WireTable, ABC):
             f"{without}the pipelines embedded and local work without one."
         )
 
-    async def try_server(self, *, ask: bool) -> "ServerState":
-        """Whether the server is reachable, accepts the key, has the model and answers."""
+    async def try_server(self, *, ask: bool) -> "ServerState | None":
+        """Whether the server is reachable, accepts the key, has the model and answers; None while a header is unset."""
+        if self._unset:
+            return None
         from pipelines.providers.server_check import check_server
 
         return await check_server(self, ask=ask)
@@ -143,9 +169,22 @@ class KeyedTable(WireTable, ABC):
             model=self.model,
             where=self.where,
             api_key=(self.key or "") if self.api_key_env else NO_KEY,
+            headers=self.extra_headers,
             find=self._find,
             **self.options,
         )
 
+    @property
+    def _unset(self) -> list[str]:
+        """The variables of headers that are not set."""
+        variables = [value[1:] for value in self.headers.values() if value.startswith("$")]
+        return [name for name in variables if read_key(name, spaces=True) is None]
+
     async def _find(self) -> str | None:
         return self.base_url
+
+
+def _read(variable: str) -> str:
+    if (value := read_key(variable, spaces=True)) is None:
+        raise ConfigurationError(f"The environment variable {variable} is not set; it should hold a header's value.")
+    return value

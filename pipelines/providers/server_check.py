@@ -39,7 +39,8 @@ async def check_server(tier: KeyedTable, *, ask: bool) -> ServerState:
     url = tier.api_url
     parts = urlsplit(url)
     key = tier.key
-    async with await http_client(key=tier.key_headers, proxy=proxy_for(url), verify=parts.scheme == "https") as client:
+    headers = tier.key_headers | tier.extra_headers
+    async with await http_client(key=headers, proxy=proxy_for(url), verify=parts.scheme == "https") as client:
         try:
             async with asyncio.timeout(LIST_WITHIN):
                 names = await list_models(client, url)
@@ -70,7 +71,7 @@ async def _token(client: httpx2.AsyncClient, tier: KeyedTable, url: str, *, unli
     try:
         async with asyncio.timeout(TOKEN_WITHIN):
             if tier.protocol == "responses":
-                await _complete_over_socket(url, tier.model, tier.key_headers)
+                await _complete_over_socket(url, tier.model, tier.key_headers | tier.extra_headers)
             else:
                 await complete(client, url, tier.model, over_messages=tier.protocol == "messages")
     except TimeoutError:
@@ -80,7 +81,7 @@ async def _token(client: httpx2.AsyncClient, tier: KeyedTable, url: str, *, unli
     return ServerState(True, f"{url} completed a token in {(time.monotonic() - begin) * 1000:.0f} ms")
 
 
-async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) -> None:
+async def _complete_over_socket(url: str, model: str, headers: Mapping[str, str]) -> None:
     """Make a model start an answer over a Responses WebSocket, as calls do.
 
     Raises:
@@ -94,7 +95,9 @@ async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) ->
 
     address = f"ws{url.removeprefix('http')}/responses"
     proxy = proxy_for(address) if address.startswith("wss") else None
-    async with connect(address, create_connection=DirectConnection, additional_headers=key, proxy=proxy) as websocket:
+    async with connect(
+        address, create_connection=DirectConnection, additional_headers=headers, proxy=proxy
+    ) as websocket:
         socket = Socket(websocket, time.monotonic())
         await socket.ask({"model": model, "input": [{"role": "user", "content": "Hi"}], "max_output_tokens": 16})
         while not socket.ended:

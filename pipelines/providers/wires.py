@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -44,6 +44,7 @@ class WireModel:
         model: its name on the server, and in reports.
         where: the server, as reports name it.
         api_key: sent with each request.
+        headers: further headers of each request.
         find: gives the server's base URL, None for the provider's own; called once, at the start.
         options: of the wire's service, such as `speed` and `effort`.
     """
@@ -56,11 +57,12 @@ class WireModel:
         model: str,
         where: str,
         api_key: str = NO_KEY,
+        headers: Mapping[str, str] | None = None,
         find: Callable[[], Awaitable[str | None]],
         **options: Any,
     ) -> None:
         self._tier, self._model, self._where, self._api_key, self._find = tier, model, where, api_key, find
-        self._wire, self._options = wire, options
+        self._wire, self._headers, self._options = wire, headers, options
         self._url: str | None = None
         self._client: Any = None
         self._pool: FastPool | None = None
@@ -108,9 +110,7 @@ class WireModel:
                 from voice.llm.wires.responses.service import ResponsesService
 
                 offered = ToolsSchema(standard_tools=[describe(tool) for tool in tools]) if tools else None
-                return ResponsesService(
-                    base_url=self._url, api_key=self._api_key, silence=self._silence, tools=offered, **common
-                )
+                return ResponsesService(tools=offered, **self._server, **common)
 
     async def close(self) -> None:
         """Close the connection."""
@@ -121,16 +121,26 @@ class WireModel:
     def _silence(self) -> float:
         return self._tier.silence_ms / 1000
 
+    @property
+    def _server(self) -> dict[str, Any]:
+        """The arguments of a client."""
+        return {
+            "base_url": self._url,
+            "api_key": self._api_key,
+            "headers": self._headers,
+            "silence": self._silence,
+        }
+
     def _make_client(self) -> Any:
         if self._wire == "chat":
             from voice.llm.wires.chat.service import make_client
 
-            return make_client(base_url=self._url, api_key=self._api_key, silence=self._silence)
+            return make_client(**self._server)
         from voice.llm.wires.anthropic import service
         from voice.llm.wires.anthropic.speed import FastPool
 
         self._pool = FastPool()
-        return service.make_client(base_url=self._url, api_key=self._api_key, silence=self._silence)
+        return service.make_client(**self._server)
 
 
 def _import_service(wire: Wire) -> None:

@@ -84,14 +84,10 @@ def session_record(
         outages=_rounded_all((start, min(end, result.seconds)) for start, end in result.outages),
         away=_rounded_all((start, min(end, result.seconds)) for start, end in result.away),
         silence_asked=tuple(_rounded(at) for at in result.silence_asked),
-        self_interruptions=_self_interruptions(result),
+        self_interruptions=sum(one.turn.ended_by == "own_voice" for one in result.turns) if result.turns else None,
         server=server,
         closed=result.closed,
     )
-
-
-def _self_interruptions(result: CallResult) -> int | None:
-    return sum(one.turn.ended_by == "own_voice" for one in result.turns) if result.turns else None
 
 
 def _record(

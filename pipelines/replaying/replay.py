@@ -18,9 +18,8 @@ from latency.render.numbers import plural
 from latency.report.checks import Check, CheckError
 from pipelines.replaying.chaos import Fault, parts_of, schedule
 from pipelines.replaying.injection import Injector
-from pipelines.replaying.partial_call import PartialCallWriter
 from pipelines.replaying.progress import CallProgress, Progress
-from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
+from pipelines.replaying.run_folder import PartialCallWriter, check_folder, load_between, run_header, save, writing
 from pipelines.samples import SAMPLES, installed
 from pipelines.server_process import Server, health, own_server
 from voice.client.call.connection import check_url

@@ -1,9 +1,10 @@
-"""Writes a call to a run folder, and first checks that the folder can be written."""
+"""Writes a call to a run folder, also while it is under way, and first checks that the folder can be written."""
 
+import asyncio
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,8 @@ from latency.record.session import InjectedFault, ServerLoad
 from pipelines.replaying.call_records import session_record, turn_records
 from pipelines.server_process import Load, Server
 from voice.client.call.call_result import CallResult
+from voice.client.call.session import CallSession
+from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError, ConfigurationError
 from voice.redaction import redacted
@@ -74,6 +77,56 @@ def save(
     # A turn that was spoken live has no file.
     sources = {turn.name: str(turn.wav.resolve()) for turn in fixture.turns if turn.sha256}
     writer.add_session(session, sources=sources)
+
+
+class PartialCallWriter:
+    """Writes the finished turns of one call, with the recording so far, whenever the next turn begins.
+
+    So a killed replay loses no finished turn.
+
+    Args:
+        session: the call.
+        fixture: the recordings played in it.
+        name: the session's name in the run.
+        writer: writes the run folder.
+        cold: whether the server had no call before.
+    """
+
+    def __init__(self, session: CallSession, fixture: Fixture, name: str, writer: RunWriter, *, cold: bool) -> None:
+        self._session, self._fixture, self._name = session, fixture, name
+        self._writer, self._cold = writer, cold
+        self._writing: list[asyncio.Task[None]] = []
+        self._one_by_one = asyncio.Lock()
+
+    def placed(self, turn: PlacedTurn) -> None:
+        """Start a turn; the ones before it are over."""
+        if turn.index:
+            self._writing.append(asyncio.create_task(self._write()))
+
+    @asynccontextmanager
+    async def during(self) -> AsyncIterator[None]:
+        """The context of the call, which ends when everything is written.
+
+        Raises:
+            ComponentError: the disk is full, or the folder has gone.
+        """
+        try:
+            yield
+        finally:
+            done = await asyncio.gather(*self._writing, return_exceptions=True)
+        for error in done:
+            if isinstance(error, BaseException):
+                raise error
+
+    async def _write(self) -> None:
+        result = self._session.result()
+        turns = turn_records(result, self._fixture, self._name, cold=self._cold)
+        wav = self._writer.wav_of(self._name)
+        session = session_record(result, self._fixture, name=self._name, wav=wav, cold=self._cold)
+        async with self._one_by_one:
+            with writing(self._writer.folder):
+                # Writing must not delay the audio.
+                await asyncio.to_thread(lambda: self._writer.keep(session, turns, result.stereo()))
 
 
 def load_between(before: Load | None, after: Load | None, seconds: float) -> ServerLoad | None:

@@ -11,8 +11,7 @@ from latency.record.run import Run, RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.turn import ServerTurn, TurnRecord
 from pipelines.replaying.call_records import turn_records
-from pipelines.replaying.partial_call import PartialCallWriter
-from pipelines.replaying.run_folder import save
+from pipelines.replaying.run_folder import PartialCallWriter, save
 from tests.faults.breaking import DISK, Mend, breakage
 from tests.faults.matrix import Cell, Moment, Outcome
 from tests.faults.served import Served

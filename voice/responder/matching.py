@@ -7,14 +7,9 @@ from functools import cache
 from voice.language.english.transcripts import normalise
 from voice.responder.language.candidates import Candidate, candidates
 from voice.responder.language.grammar import Template
-from voice.responder.skills import arithmetic, clock, courtesies, lists, memory, recital, reminders, timers, units
+from voice.responder.skills import SKILLS
 from voice.responder.skills.skill import Skill
 
-# If two skills match the same words, the earlier one wins.
-SKILLS: tuple[Skill, ...] = (
-    *timers.SKILLS, *reminders.SKILLS, *clock.SKILLS, *units.SKILLS, *arithmetic.SKILLS, *recital.SKILLS,
-    *lists.SKILLS, *courtesies.SKILLS, *memory.SKILLS,
-)  # fmt: skip
 FEWEST_DISTINCT_WORDS = 3
 """Minimum length of a request after stray words: "stop" or "hello" may be part of any sentence."""
 

@@ -22,8 +22,8 @@ CUT_OFF_WEIGHTS = ((0.03, 200.0), (0.05, 90.0), (0.1, 38.0), (0.25, 10.0), (0.5,
 """The cost of a cut-off, in seconds of delay, that cuts off a given share of the pauses: (share, weight), interpolated
 on logarithmic scales. Measured on 196 pauses of the 24 speakers of the fit (180 of them inserted, with realistic
 lengths), in calls of 8 turns, some without a pause. The evidence for each speaker was fitted without that speaker's
-recordings (the last line of `pipelines.lab.curve.left_out`). Of 301 pauses of 24 other speakers, 288 of them inserted,
-3.4 % are cut off at 5 %."""
+recordings (the last line of `tests.benchmarks.evidence_left_out`). Of 301 pauses of 24 other speakers, 288 of them
+inserted, 3.4 % are cut off at 5 %."""
 TURNS_KEPT = 8
 TURNS_BEFORE, PAUSES_BEFORE = 1.0, 0.2
 """The assumption before the first turn: one pause in five turns. It loses weight with each turn heard."""

@@ -21,10 +21,10 @@ class Weights:
     """Of the natural logarithm of the turn's seconds."""
 
 
-# `pipelines.lab.curve.fit` makes them from 24 human speakers of samples/people (56 ends, 13 pauses, 180 pauses inserted
-# between two words; the words as Whisper tiny.en hears them) and, with less weight, from the synthetic voices of
-# samples/. For the 24 other speakers, a person's end ranks above a pause in 89 % of all pairs and above an inserted one
-# in 95 % (with trigrams 84 and 94 %; 65 ends, 13 pauses, 285 inserted).
+# `tests.benchmarks.evidence_fit` makes them from 24 human speakers of samples/people (56 ends, 13 pauses, 180 pauses
+# inserted between two words; the words as Whisper tiny.en hears them) and, with less weight, from the synthetic voices
+# of samples/. For the 24 other speakers, a person's end ranks above a pause in 90 % of all pairs and above an inserted
+# one in 95 % (with trigrams 83 and 94 %; 65 ends, 13 pauses, 285 inserted).
 WITH_MODEL = Weights(bias=0.47, sound=0.45, words=0.59, spoken=1.10)
 WITH_TRIGRAMS = Weights(bias=-0.19, sound=0.37, words=1.67, spoken=1.97)
 WITHOUT_WORDS = Weights(bias=-1.87, sound=0.41, words=0.0, spoken=2.20)

@@ -1,22 +1,18 @@
 """The default turns, used when neither recordings nor a run are named: measured once, kept beside this module.
 
-`python -m pipelines.lab.whatif.typical_turns "who speaks" RUN…` writes the turns of these runs into the file.
+In a checkout, `python -m tests.benchmarks.typical_turns` writes the turns of runs into the file.
 """
 
-import json
 import random
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import resources
-from pathlib import Path
 
-from latency.record.json_form import from_json, parse, to_json
-from latency.record.run import Run
+from latency.record.json_form import from_json, parse
 from pipelines.lab.simulator.conversation import Message
 from pipelines.lab.simulator.script import ConversationScript
-from pipelines.lab.whatif.caller_turns import CallerTurn, recording
+from pipelines.lab.whatif.caller_turns import CallerTurn
 from voice.client.fixtures.fixture import Fixture
 
 FILE = "usual_turns.json"
@@ -65,18 +61,3 @@ def with_words(turns: Sequence[CallerTurn], fixtures: Sequence[Fixture], *, seed
 def drawn(turns: Sequence[CallerTurn], count: int, *, seed: int) -> list[CallerTurn]:
     """`count` of the turns, drawn with replacement; the same ones for every model and policy."""
     return random.Random(f"{seed}:turns").choices(turns, k=count)
-
-
-def main(who: str, *runs: str) -> None:
-    """Write the turns of these runs into the file, with who speaks in them."""
-    loaded = [Run.load(Path(name)) for name in runs]
-    turns = tuple(turn for run in loaded for turn in recording(run).turns)
-    day = max(run.header.created for run in loaded)[:10]
-    source = f"{len(turns)} turns ({who}) that the embedded recogniser heard on {day}"
-    content = json.dumps(to_json(TypicalTurns(source=source, turns=turns)), indent=1, ensure_ascii=False)
-    Path(__file__).with_name(FILE).write_text(content + "\n", encoding="utf-8")
-    print(source)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

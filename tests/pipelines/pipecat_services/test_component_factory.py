@@ -19,44 +19,44 @@ OPENAI = "pipecat.services.openai.llm.OpenAILLMService"
 
 
 def test_each_call_gets_an_instance_of_its_own() -> None:
-    supply = ComponentFactory(IdentityFilter, where="processors")
-    supply.prepare()
-    first, second = supply.take(), supply.take()
+    factory = ComponentFactory(IdentityFilter, where="processors")
+    factory.prepare()
+    first, second = factory.take(), factory.take()
     assert isinstance(first, IdentityFilter)
     assert first is not second
 
 
 def test_an_instance_serves_a_single_call() -> None:
-    supply = ComponentFactory(IdentityFilter(), where="processors")
-    supply.prepare()
-    taken = supply.take()
+    factory = ComponentFactory(IdentityFilter(), where="processors")
+    factory.prepare()
+    taken = factory.take()
     sentence = "processors: this IdentityFilter has served a call, .* only one; give its class or a factory"
     with pytest.raises(ConfigurationError, match=sentence) as refused:
-        supply.take()
+        factory.take()
     assert shortened(str(refused.value)) == str(refused.value), "the advice reaches the caller"
     del taken
 
 
 def test_a_function_that_always_gives_the_same_instance_is_found_out() -> None:
     only = IdentityFilter()
-    supply = ComponentFactory(lambda: only, where="stt")
-    supply.take()
+    factory = ComponentFactory(lambda: only, where="stt")
+    factory.take()
     with pytest.raises(ConfigurationError, match="has served a call"):
-        supply.take()
+        factory.take()
 
 
 def test_instances_of_past_calls_are_not_kept() -> None:
-    supply = ComponentFactory(IdentityFilter, where="processors")
-    supply.take()
+    factory = ComponentFactory(IdentityFilter, where="processors")
+    factory.take()
     gc.collect()
-    assert len(supply._served) == 0
+    assert len(factory._served) == 0
 
 
 def test_the_name_is_the_class_and_its_model() -> None:
-    supply = ComponentFactory(OPENAI, where="llm", parameters={"api_key": "none", "settings": {"model": "sim:echo"}})
-    assert supply.name == "pipecat:OpenAILLMService"
-    supply.prepare()
-    assert supply.name == "pipecat:OpenAILLMService (sim:echo)"
+    factory = ComponentFactory(OPENAI, where="llm", parameters={"api_key": "none", "settings": {"model": "sim:echo"}})
+    assert factory.name == "pipecat:OpenAILLMService"
+    factory.prepare()
+    assert factory.name == "pipecat:OpenAILLMService (sim:echo)"
 
 
 def test_a_string_becomes_a_path_where_the_class_wants_one() -> None:

@@ -2,7 +2,8 @@ import time
 
 import pytest
 
-from voice.responder.matching import SKILLS, compiled_skills, is_whole_request
+from voice.responder.matching import compiled_skills, is_whole_request
+from voice.responder.skills import SKILLS
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 
 from voice.language.english.numbers import cardinal
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
-from voice.responder.matching import SKILLS
 from voice.responder.sentences import domain_sentences
+from voice.responder.skills import SKILLS
 
 NOW = datetime(2026, 11, 20, 16, 10)
 

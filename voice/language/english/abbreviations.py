@@ -1,4 +1,7 @@
-"""English abbreviations: their spoken forms, and where their dot ends a sentence."""
+"""English abbreviations: their spoken forms, and where their dot ends a sentence.
+
+"Dr.", "St.", "No." and "Sec." have a second spoken form: see `voice.language.english.reading.abbreviations`.
+"""
 
 import re
 

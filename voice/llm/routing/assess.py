@@ -3,15 +3,19 @@
 In this order: a word about health, money or law makes any turn careful; a short reply inherits the class of the agent's
 question; an utterance that matches a harmless kind as a whole is easy; an order to act, several steps or numbers make
 the rest careful; all others are open. Taking an easy turn for a careful one costs time, and the reverse costs
-correctness, so no single word makes a turn easy.
+correctness, so no single word makes a turn easy. The patterns are in `checkable.toml` and `careful.toml`, English only.
 """
 
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import cast
 
 from voice.llm.routing import action_requests
-from voice.llm.routing.difficulty import Assessment
-from voice.llm.routing.patterns import careful_words, checkable_utterances
+from voice.llm.routing.difficulty import Assessment, Difficulty
 from voice.llm.routing.plain_words import plain
 
 LONGEST_REPLY = 6
@@ -26,6 +30,13 @@ _TAIL = re.compile(
     r"(?: (?:please|thanks|thank you|will you|would you|for me|then|now|right now|um+|uh+|man|dude|buddy))+$"
 )
 _OPENS_QUESTION = re.compile(r"(?:what|why|how|who|where|when|which|is|are|do|does|can|could|tell|explain|but)\b")
+_NUMBER = (
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|"
+    r"eigh|nine)ty|hundred|thousand|million|half|quarter|third|dozen)"
+)
+_DOMAINS: tuple[Difficulty, ...] = ("health", "money", "law")
+_TASKS: tuple[Difficulty, ...] = ("steps", "numbers")
+Pattern = tuple[Difficulty, re.Pattern[str]]
 
 
 def assess(text: str, *, asked: str | None = None, irreversible: Iterable[str] = ()) -> Assessment:
@@ -88,3 +99,42 @@ def _task(words: str) -> Assessment | None:
     if found := of_numbers.search(words):
         return Assessment(numbers, found.group())
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class CarefulWords:
+    """The patterns of `careful.toml`, compiled.
+
+    Parameters:
+        domains: subjects in which every word counts, those that may hurt somebody first.
+        tasks: tasks in which a mistake goes unnoticed; not applied to small commands.
+        harmless: harmless sayings with serious words.
+    """
+
+    domains: tuple[Pattern, ...]
+    tasks: tuple[Pattern, ...]
+    harmless: re.Pattern[str]
+
+
+@cache
+def careful_words() -> CarefulWords:
+    """The patterns of careful words; read and compiled once."""
+    table = _table("careful.toml")
+
+    def compiled(name: str) -> re.Pattern[str]:
+        joined = "|".join(table[name]).replace("NUMBER", _NUMBER)
+        return re.compile(rf"(?<![\w'])(?:{joined})(?![\w'])")
+
+    domains, tasks = (tuple((name, compiled(name)) for name in names) for names in (_DOMAINS, _TASKS))
+    return CarefulWords(domains, tasks, compiled("harmless"))
+
+
+@cache
+def checkable_utterances() -> tuple[Pattern, ...]:
+    """The patterns for each kind of whole utterance, in the order of trial."""
+    kinds = _table("checkable.toml").items()
+    return tuple((cast(Difficulty, kind), re.compile("|".join(f"(?:{one})" for one in ones))) for kind, ones in kinds)
+
+
+def _table(name: str) -> dict[str, list[str]]:
+    return tomllib.loads(resources.files("voice.llm.routing").joinpath(name).read_text(encoding="utf-8"))

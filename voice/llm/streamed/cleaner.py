@@ -21,9 +21,6 @@ _FENCE = re.compile(r"```[a-z_]{0,12}\s{0,8}")
 _SILENT_FENCE = re.compile(r"```(?:think|thinking|thoughts?|reasoning|tool_code|tool_outputs?)[ \t\r]{0,8}\n")
 """A code fence around text that is not part of the answer."""
 _CUT_TOKEN = re.compile(r"<[|｜][\w▁]+[|｜]?|</[\w:-]+")
-_MENTION_GOES_ON = re.compile(r"[ \t]{0,8}(?:[a-z]|\Z)|[.,;:!?)]")
-"""Text after a control token that the answer only mentions."""
-_BLANK_REST = re.compile(r"[ \t]{0,8}\Z")
 _STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _RECIPIENT = re.compile(r"to=([\w.-]{1,64})")
 _ROLE = re.compile(r"\s*(\w*)")
@@ -73,8 +70,8 @@ class AnswerCleaner:
     without a marker or code fence, counts only if it is the whole answer. Any other call is a mention, neither spoken
     nor made. All calls come last, from `flush`.
 
-    A thought or call without an end is dropped, unless it begins inside a sentence: then the tag was only mentioned, as
-    it is in quotation marks. Text after the beginning of a caller's turn is invented, and dropped.
+    A thought or call without an end is dropped. A tag in quotation marks is only mentioned, and spoken. Text after the
+    beginning of a caller's turn is invented, and dropped.
 
     Args:
         tools: names of the tools there are.
@@ -88,8 +85,6 @@ class AnswerCleaner:
         """Names of the tools whose calls were only mentioned."""
         self._calls: list[WrittenCall] = []
         """The calls that count, by the answer so far."""
-        self._first_end: int | None = None
-        """The length of a call's text before its first apparent end inside a string."""
         self._tools = tools
         self._plain = PlainStream()
         self._text = ""
@@ -99,7 +94,6 @@ class AnswerCleaner:
         """The marker that began the present non-text part."""
         self._collected: list[str] = []
         self._length = 0
-        self._is_mention, self._has_parts = False, True
         self._has_channels = False
         self._recipient = ""
         self._depth, self._in_string = 0, False
@@ -131,8 +125,7 @@ class AnswerCleaner:
         self._text += self._plain.flush()
         self._read(final=True)
         if self._mode == "call":
-            self._end_call(is_ended=False)
-            self._read(final=True)
+            self._end_call()
         if self._mode == "object":
             whole = self._fence + "".join(self._collected)
             self._mode = "words"
@@ -140,13 +133,6 @@ class AnswerCleaner:
                 self._no_call_until = self._offset
                 self._read_again(whole, 0)
                 self._read(final=True)
-        if self._mode in ("thought", "call", "result") and self._is_mention:
-            # Anything that begins from here on has no end.
-            self._mode, self._gap, self._has_parts = "words", False, False
-            tag, *rest = self._collected
-            self._say(tag)
-            self._text = "".join(rest)
-            self._read(final=True)
         if self._withheld is not None:
             whole, self._withheld = "".join(self._withheld), None
             if whole.startswith(_BARE_CHANNEL) and whole[len(_BARE_CHANNEL) :][:1].isupper():
@@ -229,13 +215,7 @@ class AnswerCleaner:
             may_be_quoted = self._mode == "words" and not found.is_token and not self._gap and self._last in QUOTES
             if may_be_quoted and found.end == len(text) and not final:
                 return None
-            is_mention = self._may_be_mentioned(text, at, found)
-            if is_mention and _BLANK_REST.match(text, found.end):
-                # A marker at the end of the answer is not a mention.
-                if not final:
-                    return None
-                is_mention = False
-            if is_mention or (may_be_quoted and text[found.end : found.end + 1] in QUOTES):
+            if may_be_quoted and text[found.end : found.end + 1] in QUOTES:
                 self._pass(text[at : found.end])
                 return found.end - at
             self._mark(found, text[at : found.end])
@@ -245,16 +225,6 @@ class AnswerCleaner:
         self._pass(text[at])
         return 1
 
-    def _may_be_mentioned(self, text: str, at: int, found: Marker) -> bool:
-        """Whether a control token may be a word of its sentence, by the text so far."""
-        if self._mode != "words" or found.kind not in ("end", "nothing", "role") or self._gap:
-            return False
-        if found.is_token and found.kind == "role":
-            return False
-        in_sentence = self._last_seen.isalnum() or self._last_seen in (",", ";", ":", "(")
-        is_apart = self._last.isspace() or self._last == "("
-        return bool(in_sentence and self._last_seen and is_apart and _MENTION_GOES_ON.match(text, found.end))
-
     def _mark(self, found: Marker, raw: str) -> None:
         """Handle a marker."""
         match self._mode:
@@ -262,21 +232,15 @@ class AnswerCleaner:
                 self._mark_in_thought(found, raw)
             case "call":
                 assert self._region is not None
-                is_end = found.closes and found.kind == "call" and found.name == self._region.name
-                is_cut = found.kind in ("end", "turn", "header")
-                if is_end and _ends_in_string("".join(self._collected)) and self._length <= LONGEST:
-                    is_end = False
-                    self._first_end = self._first_end or len("".join(self._collected)) + len(raw)
                 self._collect(raw)
-                if is_end or is_cut:
+                is_cut = found.kind in ("end", "turn", "header")
+                if is_cut or (found.closes and found.kind == "call" and found.name == self._region.name):
                     self._end_call()
                 if is_cut:
                     self._begin(found, raw)
             case "result":
                 if found.closes and found.kind == "result":
                     self._mode, self._gap = "words", True
-                elif self._is_mention:
-                    self._collected.append(raw)
             case "turn" | "header" | "channel":
                 self._end_header(found, raw)
             case _:
@@ -292,29 +256,17 @@ class AnswerCleaner:
             self._begin(found, raw)
         else:
             self._drop_calls()
-            if self._is_mention:
-                self._collected.append(raw)
 
     def _begin(self, found: Marker, raw: str) -> None:
         """Handle a marker between words."""
         self._gap = True
-        self._is_mention = not found.is_token and (self._last_seen.isalnum() or self._last_seen in (",", ";"))
         match found.kind:
-            case "thought" | "call" | "result" if not self._has_parts:
-                self._gap = False
-                self._say(raw)
             case "thought" if found.closes:
                 self._retract()
-            case "thought":
-                self._begin_part("thought", found)
-                self._collected = [raw]
             case "call" if not found.closes:
                 self._begin_part("call", found)
                 self._collect(raw)
-            case "result" if not found.closes:
-                self._begin_part("result", found)
-                self._collected = [raw]
-            case "turn" | "header" | "channel" if not found.closes:
+            case "thought" | "result" | "turn" | "header" | "channel" if not found.closes:
                 self._begin_part(found.kind, found)
             case "role" if found.name in _FOREIGN_ROLES or found.name == "inst":
                 self._mode = "over"
@@ -325,7 +277,7 @@ class AnswerCleaner:
         """Begin a part that is not words."""
         self._lead = None
         self._mode, self._region = mode, found
-        self._collected, self._length, self._first_end = [], 0, None
+        self._collected, self._length = [], 0
 
     def _end_thought(self) -> None:
         if self._withheld is not None:
@@ -335,18 +287,10 @@ class AnswerCleaner:
         self._mode, self._gap = "words", True
         self._said, self._before = 0, self._last
 
-    def _end_call(self, *, is_ended: bool = True) -> None:
-        """Read the calls. Without any, and without an end, it may be a mention of the tag."""
-        written = "".join(self._collected)
-        if not is_ended and self._first_end and _ends_in_string(written):
-            # A string without an end: the call ended at its first apparent end.
-            self._text = written[self._first_end :]
-            self._offset -= len(self._text)
-            written, is_ended = written[: self._first_end], True
-        calls = read_calls(written, self._tools)
-        self._calls += calls
-        if is_ended or calls or "{" in written or not self._is_mention:
-            self._mode, self._gap = "words", True
+    def _end_call(self) -> None:
+        """Read the calls of a part that has ended."""
+        self._calls += read_calls("".join(self._collected), self._tools)
+        self._mode, self._gap = "words", True
 
     def _retract(self) -> None:
         """Handle the end of a thought without a beginning."""
@@ -366,10 +310,6 @@ class AnswerCleaner:
             case "thought":
                 if text.strip():
                     self._drop_calls()
-                if self._is_mention:
-                    self._collected.append(text)
-            case "result" if self._is_mention:
-                self._collected.append(text)
             case "call":
                 self._collect(text)
             case "turn" | "header" | "channel":
@@ -435,7 +375,6 @@ class AnswerCleaner:
             self._collect(f"{recipient}:")
         elif name in ("analysis", "thought"):
             self._begin_part("thought", self._region)
-            self._is_mention = False
         else:
             self._mode = "words"
             if name == "final" and is_first and (self._said or self._withheld):
@@ -546,12 +485,6 @@ class AnswerCleaner:
                 self._out.append(Retraction(self._said))
                 self._withheld, self._said = [self._lead], 0
             self._lead = None
-
-
-def _ends_in_string(written: str) -> bool:
-    """Whether a call's JSON so far ends inside a string."""
-    begun = written.find("{")
-    return begun >= 0 and sum(found[0] == '"' for found in _STRUCTURE.finditer(written, begun)) % 2 == 1
 
 
 def _thinks_aloud(lead: str) -> bool | None:

@@ -14,8 +14,10 @@ import onnxruntime
 from voice.tts.piper.graph_cut import CutGraph, cut_graph, durations_of
 from voice.tts.piper.pieces import Audio
 
-PIECE_SECONDS = 0.5
-"""Seconds of audio in each piece after the first; an interruption waits for at most one piece."""
+FIRST_PIECE = 0.25
+"""Seconds of audio after the start of speech in a first piece: enough to play while the next one is synthesised."""
+LATER_PIECE = 0.5
+"""Seconds of audio in each later piece; an interruption waits for at most one piece."""
 
 Feeds = Mapping[str, npt.NDArray[Any]]
 
@@ -27,11 +29,11 @@ class Sentence(Protocol):
     def lengths(self) -> npt.NDArray[np.int64]:
         """The duration of each phoneme id in samples; all equal if the graph does not report it."""
 
-    def chunks(self, *, first: int) -> Iterator[Audio]:
+    def chunks(self, *, speech_at: int) -> Iterator[Audio]:
         """The audio in order, mono in [-1, 1]; each step computes one piece.
 
         Args:
-            first: the least number of samples in the first piece, if the audio comes in pieces.
+            speech_at: the sample at which speech begins.
         """
 
 
@@ -81,7 +83,7 @@ class _Made:
     audio: Audio
     lengths: npt.NDArray[np.int64]
 
-    def chunks(self, *, first: int) -> Iterator[Audio]:
+    def chunks(self, *, speech_at: int) -> Iterator[Audio]:
         yield self.audio
 
 
@@ -115,7 +117,8 @@ class StreamingGraph:
         # The sessions hold both halves, which together are as large as the voice's file.
         self._cut = replace(cut, encoder=b"", decoder=b"")
         self._taken = {tensor.name for tensor in self._encoder.get_inputs()}
-        self._step = max(1, round(PIECE_SECONDS * sample_rate / cut.hop))
+        self._first = round(FIRST_PIECE * sample_rate)
+        self._step = max(1, round(LATER_PIECE * sample_rate / cut.hop))
 
     def begin(self, feeds: Feeds) -> "_Latent":
         """Compute everything except the audio."""
@@ -133,9 +136,9 @@ class StreamingGraph:
         made: Audio = audio.reshape(-1)[(start - before) * self._cut.hop : (end - before) * self._cut.hop]
         return made
 
-    def bounds(self, frames: int, *, first: int) -> Iterator[tuple[int, int]]:
-        """The bounds of the pieces of a sentence of `frames` frames, in frames; `first` is in samples."""
-        start, end = 0, min(frames, max(1, -(-first // self._cut.hop)))
+    def bounds(self, frames: int, *, speech_at: int) -> Iterator[tuple[int, int]]:
+        """The bounds of the pieces of a sentence of `frames` frames, in frames; `speech_at` is in samples."""
+        start, end = 0, min(frames, max(1, -(-(speech_at + self._first) // self._cut.hop)))
         while start < frames:
             yield start, end
             start, end = end, min(frames, end + self._step)
@@ -150,8 +153,8 @@ class _Latent:
     lengths: npt.NDArray[np.int64]
     beside: Feeds
 
-    def chunks(self, *, first: int) -> Iterator[Audio]:
-        for start, end in self.graph.bounds(self.latent.shape[2], first=first):
+    def chunks(self, *, speech_at: int) -> Iterator[Audio]:
+        for start, end in self.graph.bounds(self.latent.shape[2], speech_at=speech_at):
             yield self.graph.decode(self.latent, start, end, self.beside)
 
 

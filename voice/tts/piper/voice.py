@@ -30,8 +30,6 @@ LEAD_LATER = 0.06
 PAUSES = ' ,.;:!?…—-"()^$'
 """Silent phoneme symbols."""
 PAD = "_"
-FIRST_CHUNK = 0.25
-"""Seconds of audio after the start of speech in a first piece: enough to play while the next one is synthesised."""
 
 
 class Voice:
@@ -117,7 +115,7 @@ class Voice:
             ends = word_ends([word.spoken for word in heard], runs, self._pronounce)
             cutter.expect([word.written for word in heard], ends)
             start = runs[0][0] if runs else 0
-            for audio in started.chunks(first=start + round(FIRST_CHUNK * self.sample_rate)):
+            for audio in started.chunks(speech_at=start):
                 yield cutter.feed(audio)
         yield cutter.end()
 

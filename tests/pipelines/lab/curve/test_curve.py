@@ -98,7 +98,7 @@ def test_a_turn_that_the_detector_did_not_notice_is_counted_apart() -> None:
 
 def test_people_in_and_outside_the_fit_and_synthesisers_are_apart() -> None:
     clip = turn("a", pause=None, sound=0, end_sound=1)
-    known = replace(clip, speaker="pico_g03")
+    known = replace(clip, speaker="pico_g04")
     robot, other = (replace(clip, speaker=name, synthetic=True) for name in ("sim:flite rms", "sim:another"))
     assert list(groups([robot, other, known, clip]).items()) == [
         ("People outside the fit", [clip]),

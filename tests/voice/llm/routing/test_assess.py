@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from pipelines.lab.routing.labelled import utterances
+from tests.benchmarks.routing.labelled import utterances
 from voice.llm.routing.__main__ import main
 from voice.llm.routing.assess import assess
 

@@ -34,19 +34,25 @@ log = logging.getLogger(__name__)
 _answered: contextvars.ContextVar[LLMContext] = contextvars.ContextVar("answered")
 
 
-def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncAnthropic:
+def make_client(
+    *, base_url: str | None, api_key: str, silence: float, headers: Mapping[str, str] | None = None
+) -> AsyncAnthropic:
     """Make a client whose connections all calls share. This takes tenths of a second, mostly for imports.
 
     Args:
         base_url: the server's URL, without /v1; None for Anthropic.
         api_key: sent with every request.
         silence: seconds without a byte after which a request has failed.
+        headers: further headers of every request.
 
     Raises:
         ConfigurationError, ComponentError: the environment names a proxy that cannot be used.
     """
     client = AsyncAnthropic(
-        api_key=api_key, base_url=base_url, **sdk_options(silence=silence, url=base_url or ANTHROPIC)
+        api_key=api_key,
+        base_url=base_url,
+        default_headers=headers,
+        **sdk_options(silence=silence, url=base_url or ANTHROPIC),
     )
     # The SDK imports the modules for requests on first access.
     assert client.beta.messages.create is not None

@@ -1,6 +1,7 @@
 """OpenAI's Chat Completions for a voice call, with bounded waits, no silent retries and open connections."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,18 +20,26 @@ from voice.llm.wires.event_stream import read
 from voice.llm.wires.rate_limits import before_refusal, read_limits, room
 
 
-def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncOpenAI:
+def make_client(
+    *, base_url: str | None, api_key: str, silence: float, headers: Mapping[str, str] | None = None
+) -> AsyncOpenAI:
     """Make a client whose connections all calls share. This takes tenths of a second, mostly for imports.
 
     Args:
         base_url: the server's URL; None for OpenAI.
         api_key: sent with every request; a server that needs no key accepts any.
         silence: seconds without a byte after which a request has failed.
+        headers: further headers of every request.
 
     Raises:
         ConfigurationError, ComponentError: the environment names a proxy that cannot be used.
     """
-    client = AsyncOpenAI(api_key=api_key, base_url=base_url, **sdk_options(silence=silence, url=base_url or OPENAI))
+    client = AsyncOpenAI(
+        api_key=api_key,
+        base_url=base_url,
+        default_headers=headers,
+        **sdk_options(silence=silence, url=base_url or OPENAI),
+    )
     # The SDK imports the modules for requests on first access.
     assert client.chat.completions is not None
     return client

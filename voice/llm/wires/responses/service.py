@@ -52,6 +52,7 @@ class ResponsesService(OpenAIResponsesLLMService):
     Args:
         base_url: the server's HTTP URL, which usually ends in /v1; None for OpenAI.
         api_key: sent when connecting.
+        headers: further headers, sent when connecting.
         model: its name on the server.
         prompt: the system prompt.
         max_tokens: the longest answer.
@@ -69,6 +70,7 @@ class ResponsesService(OpenAIResponsesLLMService):
         *,
         base_url: str | None,
         api_key: str,
+        headers: Mapping[str, str] | None = None,
         model: str,
         prompt: str,
         max_tokens: int,
@@ -79,7 +81,7 @@ class ResponsesService(OpenAIResponsesLLMService):
         speed: str | None = None,
         effort: str | None = None,
     ) -> None:
-        self._base_url = base_url
+        self._base_url, self._headers = base_url, headers or {}
         self._model, self._where, self._silence = model, where, silence
         self._tools = tools
         self._speed = speed
@@ -107,7 +109,11 @@ class ResponsesService(OpenAIResponsesLLMService):
     async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
         """Make a request outside any turn, over HTTP."""
         client = await asyncio.to_thread(
-            make_client, base_url=self._base_url, api_key=str(self._api_key), silence=self._silence
+            make_client,
+            base_url=self._base_url,
+            api_key=str(self._api_key),
+            headers=self._headers,
+            silence=self._silence,
         )
         async with client:
             self._client = client
@@ -130,7 +136,7 @@ class ResponsesService(OpenAIResponsesLLMService):
         websocket: ClientConnection = await self._websocket_connect(
             self._ws_url,
             create_connection=_Connection,
-            additional_headers={"Authorization": f"Bearer {self._api_key}"},
+            additional_headers={"Authorization": f"Bearer {self._api_key}", **self._headers},
             ssl=await asyncio.to_thread(_tls) if secure else None,
             # An unencrypted server is on this machine or its network, never behind a proxy.
             proxy=proxy_for(self._ws_url) if secure else None,

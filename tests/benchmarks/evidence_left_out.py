@@ -1,6 +1,6 @@
-"""Our rule on speakers to whom its evidence was not fitted: `python -m pipelines.lab.curve.left_out`.
+"""Our rule on speakers to whom its evidence was not fitted: `python -m tests.benchmarks.evidence_left_out`.
 
-Each speaker's calls are judged by evidence that `pipelines.lab.curve.fit` fits to all other speakers' recordings.
+Each speaker's calls are judged by evidence that `tests.benchmarks.evidence_fit` fits to all other speakers' recordings.
 """
 
 import argparse
@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pipelines.lab.curve.fit import FEATURES, Observation, fit, observation_weights, observations
 from pipelines.lab.curve.recorded import Clip, Silence, load
 from pipelines.lab.curve.recorder import current_detectors
 from pipelines.lab.curve.rules import TurnOutcome, calls, evidence, judge_call
 from pipelines.lab.curve.sweep import counted_pauses
+from tests.benchmarks.evidence_fit import FEATURES, Observation, fit, observation_weights, observations
 from voice.turns.endpointing import Endpointing, Pauses
 from voice.turns.evidence import Evidence, Weights
 
@@ -68,7 +68,7 @@ def judged_left_out(clips: Sequence[Clip], judged: Sequence[Clip], rule: Endpoin
 
 def main() -> None:
     """Print the share of pauses cut off and the delays: for each file, then in calls that mix the files' turns."""
-    parser = argparse.ArgumentParser(prog="python -m pipelines.lab.curve.left_out", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.evidence_left_out", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, help="files written by latency curve --save, to fit to")
     args = parser.parse_args()
     detectors = current_detectors()

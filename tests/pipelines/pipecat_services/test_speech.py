@@ -10,8 +10,8 @@ from pipecat.frames.frames import (
 )
 from pipecat.tests.utils import SleepFrame, run_test
 
-from pipelines.pipecat_services import transcript_end
-from pipelines.pipecat_services.transcript_end import TranscriptEnd
+from pipelines.pipecat_services import speech
+from pipelines.pipecat_services.speech import TranscriptEnd
 from voice.frames import NothingHeardFrame
 
 SPOKEN = (VADUserStartedSpeakingFrame(), VADUserStoppedSpeakingFrame(stop_secs=0.0))
@@ -40,7 +40,7 @@ async def test_other_words_are_complete_when_the_recognisers_time_is_over() -> N
 
 
 async def test_an_utterance_without_a_transcript_ends_too(monkeypatch: Any) -> None:
-    monkeypatch.setattr(transcript_end, "NO_WORDS", 0.2)
+    monkeypatch.setattr(speech, "NO_WORDS", 0.2)
     assert await heard(*SPOKEN, SleepFrame(0.7), latency=0.1) == ["NothingHeardFrame"]
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Literal, get_args
 
 from voice.llm.routing.assess import assess
@@ -49,7 +49,7 @@ def half_of(text: str) -> Part:
 
 
 def _read(file: str, part: Part | None) -> list[Utterance]:
-    lines = resources.files("pipelines.lab.routing").joinpath(file).read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name(file).read_text(encoding="utf-8").splitlines()
     return [_parsed(line, part) for line in lines if line.strip() and not line.startswith("#")]
 
 

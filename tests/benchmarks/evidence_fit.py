@@ -1,4 +1,4 @@
-"""Fits the weights of `voice.turns.evidence`: `python -m pipelines.lab.curve.fit FILE.jsonl…`.
+"""Fits the weights of `voice.turns.evidence`: `python -m tests.benchmarks.evidence_fit FILE.jsonl…`.
 
 The files are those of `latency curve --save`, of recordings and of the same recordings with `--pauses`. The fit tells
 ends of turns from pauses: the caller's own, and those inserted between two words. A source is a corpus, the part of its
@@ -156,7 +156,7 @@ def ranked(logits: Floats, ends: Flags, pauses: Flags) -> float | None:
 
 def main() -> None:
     """Print the weights, and how well they tell ends from pauses on unseen data."""
-    parser = argparse.ArgumentParser(prog="python -m pipelines.lab.curve.fit", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.evidence_fit", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, help="files written by latency curve --save")
     parser.add_argument("--unseen", nargs="*", type=Path, default=[], help="files of speakers to judge by alone")
     args = parser.parse_args()

@@ -1,10 +1,10 @@
-"""Prints how the rules route the labelled utterances: `python -m pipelines.lab.routing [--wrong]`."""
+"""Prints how the rules route the labelled utterances: `python -m tests.benchmarks.routing [--wrong]`."""
 
 import argparse
 import time
 from collections.abc import Iterator, Sequence
 
-from pipelines.lab.routing.labelled import PARTS, Confusion, Part, confusion, utterances
+from tests.benchmarks.routing.labelled import PARTS, Confusion, Part, confusion, utterances
 from voice.llm.routing.assess import assess
 from voice.llm.routing.difficulty import SIDES
 
@@ -12,7 +12,7 @@ from voice.llm.routing.difficulty import SIDES
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(
-        prog="python -m pipelines.lab.routing", description="How the rules route labelled utterances."
+        prog="python -m tests.benchmarks.routing", description="How the rules route labelled utterances."
     )
     parser.add_argument("--wrong", action="store_true", help="list the utterances that the rules route differently")
     given = parser.parse_args(arguments)

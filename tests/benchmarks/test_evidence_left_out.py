@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.lab.curve.left_out import RefittedEvidence, judged_left_out
-from tests.pipelines.lab.curve.test_fit import recorded
+from tests.benchmarks.evidence_left_out import RefittedEvidence, judged_left_out
+from tests.benchmarks.test_evidence_fit import recorded
 from voice.turns.endpointing import Endpointing
 from voice.turns.evidence import WITH_MODEL, WITH_TRIGRAMS, WITHOUT_WORDS, Evidence, Weights
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.lab.curve.fit import Observation, fit, observation_weights, observations, ranked, unseen
 from pipelines.lab.curve.recorded import Clip, MessageRun, Silence, TimedVerdict
+from tests.benchmarks.evidence_fit import Observation, fit, observation_weights, observations, ranked, unseen
 
 
 def drawn(count: int, *, slope: float = 2.0, bias: float = -0.5, seed: int = 1) -> list[Observation]:

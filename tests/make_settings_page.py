@@ -1,4 +1,4 @@
-"""Writes docs/reference/settings.md from the settings themselves: `python -m pipelines.settings_page > FILE`."""
+"""Writes docs/reference/settings.md from the settings themselves: `python -m tests.make_settings_page > FILE`."""
 
 import ast
 import inspect

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.lab.routing.__main__ import main
-from pipelines.lab.routing.labelled import PARTS, Part, confusion, half_of, utterances
+from tests.benchmarks.routing.__main__ import main
+from tests.benchmarks.routing.labelled import PARTS, Part, confusion, half_of, utterances
 
 
 def of(part: Part) -> list:  # type: ignore[type-arg]

@@ -1,4 +1,4 @@
-"""Writes docs/reference/command-line.md from the parsers: `python -m pipelines.command_line_page > FILE`."""
+"""Writes docs/reference/command-line.md from the parsers: `python -m tests.make_command_line_page > FILE`."""
 
 import contextlib
 import io

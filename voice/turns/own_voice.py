@@ -44,6 +44,8 @@ FEW, OWN_FEW = 2, 0.9
 """Up to so many words must match the agent's almost to the letter: a short answer often repeats one of its words."""
 EARLIEST = 0.2
 """Seconds before the start of the heard speech from which the end of a word may belong to it."""
+IN_PRE_ROLL = 0.5
+"""The same for words at the beginning of a transcript: recognisers also hear half a second before the speech."""
 CLEARLY_NOT = 0.5
 """The largest share of matching letters at which unfinished words are clearly not the agent's."""
 ENOUGH_WORDS = 3
@@ -128,13 +130,13 @@ class SpokenWords:
         sentence goes with it.
         """
         tokens = heard.split()
-        played = [one.word for one in self._spoken if one.last >= since - EARLIEST and one.first <= until]
+        played = [one.word for one in self._spoken if one.last >= since - IN_PRE_ROLL and one.first <= until]
         words: list[str] = []
         best, end = float(LEAST_OWN), 0
         for number, token in enumerate(tokens, start=1):
             words += plain_words(token, self.language)
             score = 2 * _aligned(words, played) - sum(map(len, words))
-            if score > best and len(words) > FEW:
+            if score > best and number >= FEW:
                 best, end = score, number
         if not end:
             return heard

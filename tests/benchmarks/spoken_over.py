@@ -43,7 +43,7 @@ from voice.asr.sphinx.worker import Recognition
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
 from voice.client.sound.pcm import RATE, Pcm
-from voice.frames import EagerHintFrame, NothingHeardFrame, SpeechResumedFrame
+from voice.frames import EagerHintFrame, NothingHeardFrame, OverlapEvidenceFrame, SpeechResumedFrame
 from voice.inference_queue import InferenceJob, IsWanted, Text
 from voice.turns.barge_in.decision import Rules
 from voice.turns.barge_in.turn_start import BargeInStart
@@ -175,7 +175,7 @@ class SphinxHearing:
         match frame:
             case VADUserStartedSpeakingFrame():
                 self._speaking = True
-                await self._carry_out(StartUtterance(2))
+                await self._carry_out(StartUtterance(2, over_answer=True))
                 await self._carry_out(Audio(self._before))
             case VADUserStoppedSpeakingFrame():
                 self._speaking = self._hinted = False
@@ -194,20 +194,24 @@ class SphinxHearing:
         reply = self._recognition.carry_out(command)
         self._free = max(self._free, loop.time()) + time.thread_time() - began
         text = getattr(reply, "text", None)
-        frame: Frame | None = None
+        evidence = getattr(reply, "evidence", None)
+        frames: list[Frame] = [] if evidence is None else [OverlapEvidenceFrame(nats=evidence)]
         if isinstance(reply, Partial):
-            frame = InterimTranscriptionFrame(reply.text, "", "") if text != self._text else None
+            if text != self._text:
+                frames.append(InterimTranscriptionFrame(reply.text, "", ""))
             self._text = reply.text
         elif isinstance(reply, Peeked):
-            frame = EagerTranscriptionFrame(reply.text, "", "") if reply.text else None
+            if reply.text:
+                frames.append(EagerTranscriptionFrame(reply.text, "", ""))
         elif text is not None:
-            frame = TranscriptionFrame(text, "", "", finalized=True) if text else NothingHeardFrame()
-        if frame is not None:
-            loop.call_at(self._free + WIRE, lambda: asyncio.ensure_future(self._give(frame)))
+            frames.append(TranscriptionFrame(text, "", "", finalized=True) if text else NothingHeardFrame())
+        if frames:
+            loop.call_at(self._free + WIRE, lambda: asyncio.ensure_future(self._give(frames)))
 
-    async def _give(self, frame: Frame) -> None:
-        if self._hinted or not isinstance(frame, EagerTranscriptionFrame):
-            await self._deliver(frame)
+    async def _give(self, frames: list[Frame]) -> None:
+        for frame in frames:
+            if self._hinted or not isinstance(frame, EagerTranscriptionFrame):
+                await self._deliver(frame)
 
 
 class WhisperHearing:
@@ -387,5 +391,3 @@ class SpokenOver:
             self.turn.append(frame.text)
         if self.stopped is None:
             await self.start.process_frame(frame)
-
-

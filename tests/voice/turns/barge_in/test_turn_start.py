@@ -18,7 +18,13 @@ from pipecat.frames.frames import (
 )
 from pipecat.turns.types import ProcessFrameResult
 
-from voice.frames import DoubtfulTranscriptionFrame, NothingHeardFrame, OverlapEvidenceFrame, OverlapFrame, OwnVoiceFrame
+from voice.frames import (
+    DoubtfulTranscriptionFrame,
+    NothingHeardFrame,
+    OverlapEvidenceFrame,
+    OverlapFrame,
+    OwnVoiceFrame,
+)
 from voice.turns.barge_in.decision import Rules
 from voice.turns.barge_in.turn_start import BargeInStart, UninterruptibleStart
 

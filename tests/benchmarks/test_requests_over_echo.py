@@ -38,7 +38,7 @@ def echoes(model: SharedWhisper) -> list[Echo]:
 
     found = find("en_US-joe-medium")
     assert found is not None
-    voice = PiperVoice.load(str(next(found.rglob("*.onnx"))))
+    voice = PiperVoice.load(str(found))
     made = []
     for answer in ANSWERS:
         spoken = np.concatenate([chunk.audio_float_array for chunk in voice.synthesize(answer)])

@@ -59,12 +59,17 @@ GIVES_WAY = 10
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How long a slow test lets the agent hear its own voice."""
+    """How long a slow test lets the agent hear its own voice, and the recordings that another plays over answers."""
     parser.addoption(
         "--own-voice-minutes",
         type=float,
         default=20.0,
         help="minutes of the agent's own voice in its microphone, in tests/benchmarks/test_own_voice.py (default: 20)",
+    )
+    parser.addoption(
+        "--said-over-answers",
+        default="",
+        help="a folder of recordings of people and of noises for tests/benchmarks/test_interruptions.py",
     )
 
 

@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass, field
 
-from pipecat.frames.frames import EagerTranscriptionFrame, LLMTextFrame, SystemFrame, TranscriptionFrame, TTSSpeakFrame
+from pipecat.frames.frames import (
+    EagerTranscriptionFrame,
+    InterimTranscriptionFrame,
+    LLMTextFrame,
+    SystemFrame,
+    TranscriptionFrame,
+    TTSSpeakFrame,
+)
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.text.base_text_aggregator import TextType
 
@@ -236,6 +243,11 @@ class RecogniserFailedFrame(SystemFrame):
     """
 
     reason: str = ""
+
+
+@dataclass
+class DoubtfulTranscriptionFrame(InterimTranscriptionFrame):
+    """Words over an answer which the recogniser itself doubts: enough for a "stop", but not for other words."""
 
 
 @dataclass

@@ -1,54 +1,45 @@
 """Which words over an answer stop it, faster than real time: requests and "stop" must, backchannels must not.
 
-The voice detector, PocketSphinx with its language model and grammars, and what decides are the product's; the speakers
-are flite's voices, and the times those of the sound plus the recogniser's processor time. A stop is heard later.
+The voice detector, the recogniser and what decides are the product's (`tests.benchmarks.spoken_over`). Synthetic
+callers say the phrases below; people say those of samples/people and of a folder with `interruptions` and
+`backchannels`, whose files are named `SPEAKER.words.wav`; sounds without words are synthetic and in its `noises`.
 
-python -m pytest tests/benchmarks/test_interruptions.py -m slow -s
+python -m pytest tests/benchmarks/test_interruptions.py -m slow -s --said-over-answers FOLDER
 """
 
-import time
+import functools
+import shutil
+import subprocess
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pipecat.audio.vad.vad_analyzer import VADParams, VADState
-from pipecat.frames.frames import (
-    BotStartedSpeakingFrame,
-    EagerTranscriptionFrame,
-    Frame,
-    InputAudioRawFrame,
-    InterimTranscriptionFrame,
-    TranscriptionFrame,
-    VADUserStartedSpeakingFrame,
-    VADUserStoppedSpeakingFrame,
-)
+import soundfile
+import soxr
 
 from pipelines.engines.sphinx import _domain_sentences, _edition
-from tests.make_samples import synthesise
-from tests.voice.turns.barge_in.test_turn_start import Voice
+from pipelines.samples import PEOPLE
+from tests.benchmarks.spoken_over import SphinxHearing, SpokenOver, WhisperHearing, on_virtual_clock, run_virtually
+from tests.make_samples import NOISES, synthesise
+from tests.pulled import use_pulled
 from voice.asr.sphinx.language_model import build_language_model
-from voice.asr.sphinx.messages import (
-    Audio,
-    Command,
-    FinishUtterance,
-    Partial,
-    Peeked,
-    PeekUtterance,
-    StartUtterance,
-)
+from voice.asr.sphinx.messages import Audio, FinishUtterance, StartUtterance
 from voice.asr.sphinx.overlap import OverlapSearch
 from voice.asr.sphinx.worker import Recognition, load_decoder
+from voice.asr.whisper.model import SharedWhisper
+from voice.client.fixtures.fixture import load_fixtures
 from voice.client.sound.pcm import RATE, Pcm
-from voice.frames import EagerHintFrame, NothingHeardFrame, OverlapEvidenceFrame, SpeechResumedFrame
+from voice.models.store import find
 from voice.responder.matching import is_whole_request
 from voice.responder.sentences import edition, is_beginning
-from voice.turns.barge_in.decision import Rules
-from voice.turns.barge_in.turn_start import BargeInStart
 from voice.turns.turn_models import TurnModels
 
-VOICES = ("rms", "slt", "kal16", "awb")
+FLITE = ("rms", "slt", "kal16", "awb")
+ESPEAK = ("en-us", "en-us+f3", "en-gb", "en-gb-scotland+m3")
+FESTIVAL = ("kal_diphone", "cmu_us_slt_arctic_hts")
 INTERRUPTIONS = (
     "stop", "wait", "no", "hold on", "hang on", "wait a moment", "no that is wrong", "never mind", "cancel", "enough",
     "that's enough", "hey", "excuse me", "sorry", "actually", "no no", "stop it", "stop counting please", "pause",
@@ -63,13 +54,22 @@ BACKCHANNELS = (
     "yeah yeah", "okay right", "oh okay", "yeah right", "i know", "makes sense", "fine", "perfect",
 )  # fmt: skip
 HUMS = ("pau m hh m pau", "pau m m m m pau", "pau hh m m pau", "pau hh ah hh ah hh ah pau", "pau ah ah pau")
-"""Phones: "mm-hm", "mm", "hm", laughter, "uh"."""
-CHUNK = RATE // 50
-PRE_ROLL = RATE // 2
-NOISE = -65.0
-"""dBFS of the line's noise."""
-WIRE = 0.003
-"""Seconds from the recogniser's process to the call's."""
+"""flite's phones: "mm-hm", "mm", "hm", laughter, "uh"."""
+SPELLED_HUMS = ("mm hmm", "mmm", "hmm", "ha ha ha", "uh")
+"""The same for the others, which take no such phones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sound over an answer."""
+
+    group: str
+    speaker: str
+    kind: str
+    words: str
+    sound: Pcm
+    known: Pcm
+    """Other words of the speaker, which the recogniser has heard before; empty where there are none."""
 
 
 def audible(pcm: Pcm) -> Pcm:
@@ -79,141 +79,152 @@ def audible(pcm: Pcm) -> Pcm:
     return (cut * 16000 / np.abs(cut).max()).astype(np.int16)
 
 
-@dataclass
-class Recogniser:
-    """PocketSphinx, whose replies come after the processor time that they took."""
-
-    recognition: Recognition
-    free: float = -9.0
-    replies: list[tuple[float, Frame | None]] = field(default_factory=list)
-
-    def carry_out(self, command: Command, at: float) -> None:
-        began = time.thread_time()
-        reply = self.recognition.carry_out(command)
-        self.free = max(self.free, at) + time.thread_time() - began
-        text = getattr(reply, "text", None)
-        evidence = getattr(reply, "evidence", None)
-        if evidence is not None:
-            self._tell(OverlapEvidenceFrame(nats=evidence))
-        if isinstance(reply, Partial):
-            self._tell(InterimTranscriptionFrame(reply.text, "", ""))
-        elif isinstance(reply, Peeked):
-            self._tell(EagerTranscriptionFrame(reply.text, "", "") if reply.text else None)
-        elif text is not None:
-            self._tell(TranscriptionFrame(text, "", "", finalized=True) if text else NothingHeardFrame())
-
-    def _tell(self, frame: Frame | None) -> None:
-        self.replies.append((self.free + WIRE, frame))
+def read(path: Path) -> Pcm:
+    """A recording at 16 kHz."""
+    samples, rate = soundfile.read(path, dtype="int16")
+    return samples if rate == RATE else soxr.resample(samples, rate, RATE)
 
 
-class Answer:
-    """An answer that is spoken over by one sound, which begins at 0 seconds."""
+def espeak(text: str, voice: str, folder: Path) -> Pcm:
+    """What eSpeak NG says."""
+    path = folder / "said.wav"
+    subprocess.run(["espeak-ng", "-v", voice, "-w", str(path), text], check=True)
+    return read(path)
 
-    def __init__(self, models: TurnModels, recognition: Recognition) -> None:
-        self.vad = models.vad(VADParams(confidence=0.7, start_secs=0.2, stop_secs=0.2, min_volume=0.4))
-        self.vad.set_sample_rate(RATE)
-        self.recogniser = Recogniser(recognition)
-        self.voice = Voice(saying="7, 8, 9, 10, 11")
-        self.now = -1.0
-        self.stopped: float | None = None
-        self.speaking = self.hinted = False
-        self.start = BargeInStart(
-            vad=self.vad,
-            voice=self.voice,
-            rules=Rules(decide=0.65, short=0.5, hold=2.0),
-            far=0,
-            set_aside=lambda: None,
-            whole_request=lambda text: True if is_whole_request(text) else False if is_beginning(text) else None,
-            clock=lambda: self.now,
+
+def festival(text: str, voice: str, folder: Path) -> Pcm:
+    """What Festival says."""
+    path = folder / "said.wav"
+    subprocess.run(["text2wave", "-eval", f"(voice_{voice})", "-o", str(path)], input=text.encode(), check=True)
+    return read(path)
+
+
+def synthetic(folder: Path) -> Iterator[Said]:
+    """Of the synthesisers on this machine."""
+    speaks: dict[str, tuple[tuple[str, ...], Callable[[str, str], Pcm]]] = {
+        "flite": (FLITE, lambda text, voice: synthesise(text, voice=voice, is_phones=text in HUMS))
+    }
+    if shutil.which("espeak-ng"):
+        speaks["eSpeak"] = (ESPEAK, lambda text, voice: espeak(text, voice, folder))
+    if shutil.which("text2wave"):
+        speaks["Festival"] = (FESTIVAL, lambda text, voice: festival(text, voice, folder))
+    for group, (voices, speak) in speaks.items():
+        for voice in voices:
+            known = audible(speak("count to twenty", voice))
+            for text in INTERRUPTIONS:
+                yield Said(group, voice, "interruptions", text, audible(speak(text, voice)), known)
+            for text in (*BACKCHANNELS, *(HUMS if group == "flite" else SPELLED_HUMS)):
+                yield Said(group, voice, "backchannels", text, audible(speak(text, voice)), known)
+
+
+def people(folder: Path | None) -> Iterator[Said]:
+    """The first request of each speaker of samples/people, and the recordings of a folder."""
+    nothing = np.zeros(0, np.int16)
+    asked = set()
+    for fixture in load_fixtures([PEOPLE / name for name in ("coffee", "orders", "requests")]):
+        for turn in fixture.turns:
+            if turn.speaker not in asked:
+                asked.add(turn.speaker)
+                sound = audible(turn.samples[round(turn.onset * RATE) :])
+                yield Said("people, requests", turn.speaker, "interruptions", turn.text, sound, nothing)
+    for kind in ("interruptions", "backchannels"):
+        for path in sorted(folder.glob(f"{kind}/*.wav")) if folder else ():
+            speaker, words = path.stem.split(".")
+            yield Said(f"people, {speaker.split('-')[0]}", speaker, kind, words, audible(read(path)), nothing)
+
+
+def noises(folder: Path | None) -> Iterator[Said]:
+    """Coughs, knocks and recorded sounds without words."""
+    nothing = np.zeros(0, np.int16)
+    for name, sound in NOISES.items():
+        yield Said("noises", name, "noises", name, sound().astype(np.int16), nothing)
+    for path in sorted(folder.glob("noises/*.wav")) if folder else ():
+        yield Said("noises", path.stem, "noises", path.stem, audible(read(path)), nothing)
+
+
+def report(answers: list[tuple[Said, SpokenOver]]) -> dict[tuple[str, str], float]:
+    """Print the share of answers that were stopped, by kind and group; returns it."""
+    found: dict[tuple[str, str], list[tuple[Said, SpokenOver]]] = defaultdict(list)
+    for said, answer in answers:
+        for group in (said.group, "all"):
+            found[said.kind, group].append((said, answer))
+    shares = {}
+    for (kind, group), several in sorted(found.items()):
+        stopped = [answer.stopped for _, answer in several if answer.stopped is not None]
+        silent = [answer.silenced for _, answer in several if answer.silenced is not None]
+        speakers = len({said.speaker for said, _ in several})
+        p50, p95 = np.percentile(stopped or [np.nan], [50, 95]) * 1000
+        quiet = np.percentile(silent or [np.nan], 95) * 1000
+        share = len(stopped) / len(several)
+        shares[kind, group] = share
+        print(
+            f"{kind:14} {group:18} {speakers:3} speakers, stopped {len(stopped):3} of {len(several):3} "
+            f"({share * 100:5.1f} %) after p50 {p50:4.0f}, p95 {p95:4.0f} ms; silent {len(silent):3}, "
+            f"p95 {quiet:4.0f} ms"
         )
+    return shares
 
-        @self.start.event_handler("on_user_turn_started")  # type: ignore[untyped-decorator]
-        async def started(*_: object) -> None:
-            self.stopped = self.now
 
-    async def hear(self, sound: Pcm, seed: int) -> None:
-        """The sound, after silence and before it."""
-        rng = np.random.default_rng(seed)
-        lead = RATE // 2 + int(rng.integers(0, 512))
-        line = np.concatenate([np.zeros(lead), sound, np.zeros(RATE)])
-        heard = np.clip(line + rng.standard_normal(len(line)) * 32768 * 10 ** (NOISE / 20), -32768, 32767)
-        pcm = heard.astype(np.int16)
-        await self.start.process_frame(BotStartedSpeakingFrame())
-        for at in range(0, len(pcm) - CHUNK, CHUNK):
-            now = (at + CHUNK - lead) / RATE
-            await self._deliver(now)
-            if self.stopped is not None:
-                return
-            self.now = now
-            await self._chunk(pcm[at : at + CHUNK].tobytes(), pcm[max(0, at - PRE_ROLL) : at].tobytes())
+def heard(said: Said, answer: SpokenOver, seed: int) -> SpokenOver:
+    """Play a sound over an answer; what goes wrong is printed."""
 
-    async def _chunk(self, chunk: bytes, before: bytes) -> None:
-        state = await self.vad.analyze_audio(chunk)
-        if self.speaking:
-            self.recogniser.carry_out(Audio(chunk), self.now)
-            await self._pause(state)
-        elif state is VADState.SPEAKING:
-            self.speaking = True
-            await self.start.process_frame(VADUserStartedSpeakingFrame(start_secs=0.2))
-            self.recogniser.carry_out(StartUtterance(2, over_answer=True), self.now)
-            self.recogniser.carry_out(Audio(before + chunk), self.now)
-        if self.stopped is None:
-            await self.start.process_frame(InputAudioRawFrame(chunk, RATE, 1))
+    async def hear() -> None:
+        await answer.hear(said.sound, seed)
 
-    async def _pause(self, state: VADState) -> None:
-        pause = self.vad.pause
-        if state is VADState.QUIET:
-            self.speaking = self.hinted = False
-            await self.start.process_frame(VADUserStoppedSpeakingFrame(stop_secs=0.2))
-            self.recogniser.carry_out(FinishUtterance(2), self.now)
-        elif not self.hinted and pause and pause > 0.06:
-            self.hinted = True
-            await self.start.process_frame(EagerHintFrame(silence=pause))
-            self.recogniser.carry_out(PeekUtterance(2), self.now)
-        elif self.hinted and not pause:
-            self.hinted = False
-            await self.start.process_frame(SpeechResumedFrame())
+    run_virtually(hear)
+    if (answer.stopped is None) is (said.kind == "interruptions"):
+        print(f"  {said.kind}, {said.group} {said.speaker}: {said.words}: {answer.voice.done} {answer.texts}")
+    return answer
 
-    async def _deliver(self, until: float) -> None:
-        replies = self.recogniser.replies
-        while self.stopped is None and replies and replies[0][0] <= until:
-            at, frame = replies.pop(0)
-            self.now = max(self.now, at)
-            if frame is not None and (self.hinted or not isinstance(frame, EagerTranscriptionFrame)):
-                await self.start.process_frame(frame)
+
+def everything(config: pytest.Config, folder: Path) -> list[Said]:
+    """All sounds."""
+    extra = config.getoption("said_over_answers")
+    extra = Path(extra) if extra else None
+    return [*synthetic(folder), *people(extra), *noises(extra)]
 
 
 @pytest.mark.slow
-async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("grammars", [True, False])
+def test_with_pocketsphinx(pytestconfig: pytest.Config, tmp_path: Path, grammars: bool) -> None:
     model = build_language_model(lambda: _domain_sentences(()), edition=_edition(edition(), ()), cache=tmp_path)
     decoder = load_decoder(model.path)
-    overlap = OverlapSearch(decoder)
+    overlap = OverlapSearch(decoder) if grammars else None
     models = TurnModels(smart_turn=False)
-    found: dict[str, list[Answer]] = defaultdict(list)
-    for voice in VOICES:
-        known = audible(synthesise("count to twenty", voice=voice)).tobytes()
-        said = [("interruptions", text, False) for text in INTERRUPTIONS]
-        said += [("backchannels", text, False) for text in BACKCHANNELS]
-        said += [("backchannels", phones, True) for phones in HUMS]
-        for number, (kind, text, is_phones) in enumerate(said):
-            # The recogniser has heard the caller before.
-            decoder.reinit_feat()
-            recognition = Recognition(decoder, overlap)
-            for command in (StartUtterance(1), Audio(known), FinishUtterance(1)):
+    answers = []
+    for number, said in enumerate(everything(pytestconfig, tmp_path)):
+        # The recogniser has heard the caller before.
+        decoder.reinit_feat()
+        recognition = Recognition(decoder, overlap)
+        if len(said.known):
+            for command in (StartUtterance(1), Audio(said.known.tobytes()), FinishUtterance(1)):
                 recognition.carry_out(command)
-            answer = Answer(models, recognition)
-            await answer.hear(audible(synthesise(text, voice=voice, is_phones=is_phones)), number)
-            found[kind].append(answer)
-            if (answer.stopped is None) is (kind == "interruptions"):
-                print(f"{voice}: {text}: {answer.voice.done}")
-    for kind, answers in found.items():
-        times = [one.stopped for one in answers if one.stopped is not None]
-        silenced = sum(one.stopped is None and "silence" in one.voice.done for one in answers)
-        late = np.percentile(times, [50, 95]) * 1000
-        print(
-            f"{kind}: {len(times)} of {len(answers)} stopped the answer, after p50 {late[0]:.0f}, p95 {late[1]:.0f} "
-            f"ms; {silenced} silenced it for a moment"
+        answer = SpokenOver(
+            models,
+            functools.partial(SphinxHearing, recognition),
+            whole_request=lambda text: True if is_whole_request(text) else False if is_beginning(text) else None,
         )
-    shares = {kind: np.mean([one.stopped is not None for one in answers]) for kind, answers in found.items()}
-    assert shares["interruptions"] >= 0.94
-    assert shares["backchannels"] <= 0.08
+        answers.append((said, heard(said, answer, number)))
+        recognition.carry_out(FinishUtterance(2))
+    shares = report(answers)
+    if grammars:
+        assert shares["interruptions", "flite"] >= 0.94
+        assert shares["backchannels", "flite"] <= 0.08
+
+
+@pytest.mark.slow
+def test_with_whisper(monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    use_pulled(monkeypatch, "tiny.en")
+    folder = find("tiny.en")
+    assert folder is not None
+    model, models = SharedWhisper.load(folder), TurnModels(smart_turn=False)
+    answers = []
+    for number, said in enumerate(everything(pytestconfig, tmp_path)):
+        with on_virtual_clock(model):
+            answer = SpokenOver(models, functools.partial(WhisperHearing, model))
+            answers.append((said, heard(said, answer, number)))
+    model.close()
+    shares = report(answers)
+    assert shares["interruptions", "all"] >= 0.9
+    assert shares["backchannels", "all"] <= 0.08
+    assert shares["noises", "all"] == 0

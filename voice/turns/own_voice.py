@@ -24,6 +24,7 @@ from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
     EagerTranscriptionFrame,
     Frame,
+    InterimTranscriptionFrame,
     TranscriptionFrame,
     TTSTextFrame,
     VADUserStartedSpeakingFrame,
@@ -43,16 +44,23 @@ FEW, OWN_FEW = 2, 0.9
 """Up to so many words must match the agent's almost to the letter: a short answer often repeats one of its words."""
 EARLIEST = 0.2
 """Seconds before the start of the heard speech from which the end of a word may belong to it."""
+IN_PRE_ROLL = 0.5
+"""The same for words at the beginning of a transcript: recognisers also hear half a second before the speech."""
 CLEARLY_NOT = 0.5
 """The largest share of matching letters at which unfinished words are clearly not the agent's."""
 ENOUGH_WORDS = 3
 """Words needed to identify the speaker before the speech is over: the first words of an echo are mostly wrong."""
+LEAST_OWN = 7
+"""More matching letters than others are needed for the beginning of a text to be the agent's: two short words."""
+GARBLED = 2
+"""Words after the agent's up to the end of a sentence that also count as its own, garbled."""
 ALIKE = 0.7
 """The least likeness of two words, 0 to 1, for one to be the other misheard."""
 REMEMBERED = 60.0
 """Seconds for which spoken words are kept."""
 SECONDS_PER_CHARACTER = 0.06
 """Seconds per letter of English speech: how far from its instant the words of a longer text may have been played."""
+_ENDS = re.compile(r"[.?!]$")
 _WORD = re.compile(r"[a-zäöüß]+(?:'[a-zäöüß]+)*|\d+(?:\.\d+)?")
 AT_ONCE = 0.8
 """Seconds after the agent begins to speak within which an echo starts; callers rarely start so soon."""
@@ -109,8 +117,33 @@ class SpokenWords:
         """Whether `heard` is the agent's own voice. Arguments: see `share_own`."""
         words = list(plain_words(heard, self.language))
         if len(words) > FEW:
-            return self.share_own(heard, since, until) >= OWN
+            # The last word may be one that the agent has not finished, and so is not noted.
+            finished = heard.rpartition(" ")[0]
+            is_cut = len(words) > ENOUGH_WORDS and self.share_own(finished, since, until) >= OWN_FEW
+            return is_cut or self.share_own(heard, since, until) >= OWN
         return not self.language.never_own.intersection(words) and self.share_own(heard, since, until) >= OWN_FEW
+
+    def without_own(self, heard: str, since: float, until: float) -> str:
+        """`heard` without the agent's words at its beginning, which the caller spoke over. Arguments: see `share_own`.
+
+        The agent's part is the beginning whose matching letters exceed the others by most. A garbled rest of its
+        sentence goes with it.
+        """
+        tokens = heard.split()
+        played = [one.word for one in self._spoken if one.last >= since - IN_PRE_ROLL and one.first <= until]
+        words: list[str] = []
+        best, end = float(LEAST_OWN), 0
+        for number, token in enumerate(tokens, start=1):
+            words += plain_words(token, self.language)
+            score = 2 * _aligned(words, played) - sum(map(len, words))
+            if score > best and number >= FEW:
+                best, end = score, number
+        if not end:
+            return heard
+        if not _ENDS.search(tokens[end - 1]):
+            rest = [_ENDS.search(token) is not None for token in tokens[end : end + GARBLED]]
+            end += rest.index(True) + 1 if True in rest else 0
+        return " ".join(tokens[end:])
 
     def are_surely_not_own(self, heard: str, since: float, until: float) -> bool:
         """Whether `heard`, which may be unfinished, is another's voice. Arguments: see `share_own`."""
@@ -204,6 +237,12 @@ class EchoDetector:
         overlaps = self._speaks or self._began < self._stopped + (0 if final else ECHO_FADES)
         return self.hears_itself and overlaps and not self._is_surely_anothers(words, now)
 
+    def without_own(self, words: str, now: float) -> str:
+        """The words of the latest speech without the agent's at their beginning, if it began over the agent's voice."""
+        if self._began >= (now if self._speaks else self._stopped) + ECHO_FADES:
+            return words
+        return self._spoken.without_own(words, self._began, now) or words
+
     def note_own(self, words: str, now: float) -> bool:
         """All words of the latest speech were the agent's; returns whether this is the first proof in the call."""
         if self._heard_itself or not self._spoken.are_own(words, self._began, now):
@@ -237,6 +276,8 @@ class SpokenWordsTap(FrameProcessor):
 class OwnVoiceGate(FrameProcessor):
     """Follows the recogniser in the pipeline, and replaces transcripts of the agent's own voice by an `OwnVoiceFrame`.
 
+    The agent's words at the beginning of a transcript that goes on with the caller's are removed.
+
     The first one of a call is logged. Laughter at the end of a transcript is removed, as it is not part of a request; a
     transcript of nothing else becomes a `NothingHeardFrame`.
 
@@ -265,6 +306,9 @@ class OwnVoiceGate(FrameProcessor):
         """Pass on everything except the agent's own voice."""
         await super().process_frame(frame, direction)
         now = self._clock()
+        if isinstance(frame, TranscriptionFrame | EagerTranscriptionFrame | InterimTranscriptionFrame):
+            is_own = isinstance(frame, TranscriptionFrame) and self.hearing.is_own(frame.text, now, final=True)
+            frame.text = frame.text if is_own else self.hearing.without_own(frame.text, now)
         match frame:
             case BotStartedSpeakingFrame() if direction is FrameDirection.UPSTREAM:
                 self.hearing.agent_started(now)

@@ -106,3 +106,27 @@ def test_of_two_words_one_that_the_agent_spoke_is_not_enough() -> None:
     spoken = speaking("Timer set for 20 minutes.")
     assert not spoken.are_own("and twenty", 10.5, 12.0)
     assert spoken.are_own("twenty minutes", 10.5, 12.0)
+
+
+@pytest.mark.parametrize(
+    ("heard", "callers"),
+    [
+        ("the library opens it. Can I have a coffee?", "Can I have a coffee?"),
+        ("the library opens at nine what time is it", "what time is it"),
+        ("library open can I have a coffee", "can I have a coffee"),
+        ("Can I have a coffee at nine?", "Can I have a coffee at nine?"),
+        ("the station please", "the station please"),
+    ],
+)
+def test_the_agents_words_before_the_callers_are_left_out(heard: str, callers: str) -> None:
+    spoken = speaking("The library opens at nine in the morning")
+    assert spoken.without_own(heard, 10.3, 13.0) == callers
+
+
+def test_a_caller_who_repeats_the_agents_words_keeps_them() -> None:
+    spoken = speaking("The library opens at nine.")
+    assert spoken.without_own("the library opens when", 13.0, 15.0) == "the library opens when"
+
+
+def test_the_agents_unfinished_word_is_its_own() -> None:
+    assert speaking("Paris is the").are_own("parris is the capital", 10.2, 11.4)

@@ -98,10 +98,13 @@ def always() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """The text of a window; `looks_wrong` if Whisper's own figures say that it is unreliable."""
+    """The text of a window."""
 
     text: str
-    looks_wrong: bool
+    looks_wrong: bool = False
+    """Whether Whisper's own figures say that it is unreliable: it is broken or unlikely."""
+    is_broken: bool = False
+    """Whether it repeats itself or was cut off."""
 
 
 class WhisperPasses:
@@ -154,14 +157,13 @@ class WhisperPasses:
         text = " ".join(text for text in texts if text)
         return text if any(character.isalnum() for character in text) else ""
 
-    def listen(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str | None:
-        """Decode the beginning of an utterance, at most one window; None if the text looks wrong.
+    def listen(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> Decoded:
+        """Decode the beginning of an utterance, at most one window, once.
 
         Raises:
             WithdrawnError: Nobody waits any more.
         """
-        decoded = self._decode(audio, prefix, self._frames(audio), is_wanted, is_last=False)
-        return None if decoded.looks_wrong else decoded.text
+        return self._decode(audio, prefix, self._frames(audio), is_wanted, is_last=False)
 
     def _window(self, audio: NDArray[np.float32], prefix: str, is_wanted: IsWanted) -> str:
         frames = self._frames(audio)
@@ -210,11 +212,12 @@ class WhisperPasses:
         is_unlikely, is_loop = log_probability < LOW_LOG_PROBABILITY, compression > LOOP_COMPRESSION
         is_cut = len(tokens) >= cap
         if result.no_speech_prob > (NO_SPEECH_PROBABILITY if is_unlikely else SURELY_NO_SPEECH):
-            return Decoded(text=prefix, looks_wrong=False)
+            return Decoded(text=prefix)
         if is_cut:
             logger.debug(f"{self._name}: cut at {cap} tokens for {seconds:.1f} s of audio")
         text = "" if is_cut and is_loop else tokenizer.decode(tokens).strip()
-        return Decoded(text=text, looks_wrong=is_unlikely or is_loop or is_cut)
+        is_broken = is_loop or is_cut
+        return Decoded(text=text, looks_wrong=is_unlikely or is_broken, is_broken=is_broken)
 
     def _followed_by_silence(self, encoded: Any, frames: int) -> Any:
         """A short context's encoding, followed by that of a silent window's end."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoding, WhisperPasses, always
+from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoded, Decoding, WhisperPasses, always
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
 from voice.inference_queue import InferenceJob, InferenceQueue, IsWanted, Text, WithdrawnError
@@ -204,7 +204,7 @@ class SharedWhisper:
         """Decode a whole utterance in a thread of the model; arguments and result as in `transcribe`."""
         return self._run(self.transcribe, audio, prefix, waits=self.waits)
 
-    def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> InferenceJob[str | None]:
+    def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> InferenceJob[Decoded]:
         """Decode the beginning of an utterance in a thread of the model; result as of `WhisperPasses.listen`."""
         return self._run(self.listen, audio, prefix)
 
@@ -212,7 +212,7 @@ class SharedWhisper:
         """Decode a whole utterance; blocks. See `WhisperPasses.transcribe`."""
         return self._passes.transcribe(audio, prefix=prefix, is_wanted=is_wanted)
 
-    def listen(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str | None:
+    def listen(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> Decoded:
         """Decode the beginning of an utterance; blocks. See `WhisperPasses.listen`."""
         return self._passes.listen(audio, prefix=prefix, is_wanted=is_wanted)
 

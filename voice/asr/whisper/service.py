@@ -12,6 +12,8 @@ from typing import Any
 from loguru import logger
 from pipecat.audio.vad.vad_analyzer import VAD_STOP_SECS
 from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
     CancelFrame,
     EagerTranscriptionFrame,
     EndFrame,
@@ -33,9 +35,10 @@ from pipecat.utils.time import time_now_iso8601
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import PASSES_AT_FADES, SharedWhisper
 from voice.asr.whisper.segment import Segment, SegmentBuffer
-from voice.asr.whisper.utterance import Utterance
+from voice.asr.whisper.utterance import LEAST_AUDIO, LEAST_OVER_ANSWER, Utterance
 from voice.errors import ConfigurationError
 from voice.frames import (
+    DoubtfulTranscriptionFrame,
     EagerHintFrame,
     NothingHeardFrame,
     OwnVoiceFrame,
@@ -52,6 +55,9 @@ LONGEST_UTTERANCE = 2 * PASS_SECONDS
 """The longest utterance recognised, in seconds; more than two passes would keep the caller waiting for seconds."""
 NEW_AUDIO = 0.3
 """Seconds of new audio that a partial pass needs: about a word."""
+OVER_ANSWER = PRE_ROLL + 0.25
+"""The least seconds of audio for a partial pass over an answer: about 0.5 s of speech, so that its words are there when
+`barge_in.decide_ms` (650 ms) are over."""
 LONG_TEXT = 0.3
 """Seconds that a long request's tokens add to a pass with almost no text: 100 tokens with tiny."""
 
@@ -78,7 +84,8 @@ class WhisperSTTService(STTService):
         model: The model, shared by all calls; the service does not close it.
         streaming: Whether to decode unfinished speech; a model with slow passes never does.
         at_fades: Whether to do so when the voice fades, instead of at intervals. While it stays soft, a
-            `VoiceFadedFrame` is sent and then the text as an `EagerTranscriptionFrame`.
+            `VoiceFadedFrame` is sent and then the text as an `EagerTranscriptionFrame`. Speech over an answer is
+            decoded at intervals as well, because its words decide whether it stops the answer.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
             detector's wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits this long only if
@@ -108,6 +115,7 @@ class WhisperSTTService(STTService):
         self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST_UTTERANCE)
         self._in_turn = False
         """Whether a user's turn has begun and is not yet committed."""
+        self._answer_sounds = False
         self._spoken: Utterance | None = None
         """The utterance being spoken."""
         self._awaited: Utterance | None = None
@@ -139,7 +147,7 @@ class WhisperSTTService(STTService):
         if self._streaming and self._spoken is not None and self._spoken.final is None:
             if self._at_fades:
                 await self._look_at_fades(self._spoken)
-            else:
+            if not self._at_fades or (self._is_over_answer and self._buffer.seconds >= OVER_ANSWER):
                 self._look(self._spoken)
         yield None
 
@@ -150,6 +158,8 @@ class WhisperSTTService(STTService):
             self._withdraw()
             self._buffer.open(goes_on=await self._discard() is not None or self._in_turn)
             self._spoken = Utterance(self._model)
+        elif isinstance(frame, BotStartedSpeakingFrame | BotStoppedSpeakingFrame):
+            self._answer_sounds = isinstance(frame, BotStartedSpeakingFrame)
         elif isinstance(frame, UserStartedSpeakingFrame):
             self._in_turn = True
         elif isinstance(frame, UserStoppedSpeakingFrame):
@@ -188,6 +198,11 @@ class WhisperSTTService(STTService):
         self._buffer.clear()
         await super().cleanup()  # type: ignore[no-untyped-call]
 
+    @property
+    def _is_over_answer(self) -> bool:
+        """Whether the words decide whether an answer goes on."""
+        return self._answer_sounds and not self._in_turn
+
     def _look(self, spoken: Utterance) -> None:
         """Start a partial pass if there is enough new audio, the model is free and the user seems to go on."""
         seconds = self._buffer.seconds
@@ -202,19 +217,22 @@ class WhisperSTTService(STTService):
     async def _look_at_fades(self, spoken: Utterance) -> None:
         """Start passes while the voice stays soft; withdraw them when it rises again."""
         if not self._buffer.is_fading:
+            if spoken.fades.are_heard:
+                spoken.withdraw()
             spoken.fades.rose()
-            spoken.withdraw()
             return
         await self._announce_fade(spoken)
         seconds = self._buffer.seconds
         if spoken.fades.lasts(seconds):
             await self.push_frame(VoiceFadedFrame(lasting=True))
-        if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=PASSES_AT_FADES):
+        least = LEAST_OVER_ANSWER if self._is_over_answer else LEAST_AUDIO
+        is_due = spoken.fades.is_due(seconds, least=least) and seconds <= PASS_SECONDS
+        if is_due and self._model.may_listen(at_once=PASSES_AT_FADES):
             spoken.fades.begun()
             if spoken.fades.settles:
                 self._follow(self._announce(spoken, spoken.settle(self._buffer.copy())), "settling")
             else:
-                self._listen(spoken)
+                self._listen(spoken, at_fade=True)
 
     async def _announce_fade(self, spoken: Utterance) -> None:
         """Announce a fade that has started a pass, one audio frame later, because many fades are over by then."""
@@ -231,11 +249,11 @@ class WhisperSTTService(STTService):
         elif settled.done():
             self._follow(self._push_eager(settled.result()), "settled")
 
-    def _listen(self, spoken: Utterance) -> None:
+    def _listen(self, spoken: Utterance, *, at_fade: bool = False) -> None:
         """Start a partial pass, in place of one that has not begun yet."""
         spoken.withdraw_partial()
         spoken.heard = self._buffer.seconds
-        spoken.partial = self._follow(self._report(self._buffer.copy(), spoken), "partial")
+        spoken.partial = self._follow(self._report(self._buffer.copy(), spoken, at_fade=at_fade), "partial")
 
     def _follow(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = self.create_task(work, name)
@@ -243,16 +261,20 @@ class WhisperSTTService(STTService):
         task.add_done_callback(self._listening.discard)
         return task
 
-    async def _report(self, segment: Segment, spoken: Utterance) -> None:
+    async def _report(self, segment: Segment, spoken: Utterance, *, at_fade: bool) -> None:
         """Run a partial pass, and push the utterance's text so far if it has changed."""
         before = spoken.hypothesis.text
         text = await spoken.listen(segment)
         if self._spoken is not spoken or (spoken.final is not None and not self._at_fades):
             return
+        if spoken.doubtful and self._is_over_answer:
+            stamp = time_now_iso8601()
+            await self.push_frame(DoubtfulTranscriptionFrame(spoken.doubtful, self._user_id, stamp, self._language))
+            return
         if text != before:
             stamp = time_now_iso8601()
             await self.push_frame(InterimTranscriptionFrame(text, self._user_id, stamp, self._language))
-        if self._at_fades and text:
+        if at_fade and text:
             # The voice has not risen since; otherwise the pass would have been withdrawn.
             await self._announce_fade(spoken)
             await self._push_eager(text)

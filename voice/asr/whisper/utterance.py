@@ -7,6 +7,8 @@ from voice.asr.whisper.segment import Segment
 
 LEAST_AUDIO = 1.0
 """The least seconds of audio for a pass at a fade, half a second of pre-roll included."""
+LEAST_OVER_ANSWER = 0.85
+"""The same over an answer, which a single short word may stop."""
 AFTER = (0.0, 0.064)
 """Seconds from the beginning of a fade to each of its passes; the last one hears the words to their end. A fade is
 noticed after 0.06 s."""
@@ -28,12 +30,17 @@ class FadePasses:
         self._begun = 0
         self._since: float | None = None
 
-    def is_due(self, seconds: float) -> bool:
-        """Whether to decode `seconds` of audio that end in a fade."""
+    def is_due(self, seconds: float, *, least: float = LEAST_AUDIO) -> bool:
+        """Whether to decode `seconds` of audio that end in a fade, if that is at least `least`."""
         self._since = seconds if self._since is None else self._since
-        if self._begun == len(AFTER) or seconds < LEAST_AUDIO:
+        if self._begun == len(AFTER) or seconds < least:
             return False
         return seconds - self._since >= AFTER[self._begun]
+
+    @property
+    def are_heard(self) -> bool:
+        """Whether a pass has begun at the present fade."""
+        return self._begun > 0
 
     @property
     def is_new(self) -> bool:
@@ -114,6 +121,8 @@ class Utterance:
     def __init__(self, model: SharedWhisper) -> None:
         self.hypothesis = Hypothesis()
         self.fades = FadePasses()
+        self.doubtful = ""
+        """The text of the latest partial pass, if it is merely unlikely: a single short word often is."""
         self.heard = 0.0
         """Seconds of audio in the last pass begun before a likely end of speech."""
         self.partial: asyncio.Task[None] | None = None
@@ -131,8 +140,10 @@ class Utterance:
     async def listen(self, segment: Segment) -> str:
         """Run a partial pass over the audio so far; returns its words."""
         passing = self._model.submit_partial(segment.samples(), prefix=self.hypothesis.confirmed)
-        if text := await asyncio.wrap_future(passing):
-            self.hypothesis.take(text)
+        decoded = await asyncio.wrap_future(passing)
+        if decoded.text and not decoded.looks_wrong:
+            self.hypothesis.take(decoded.text)
+        self.doubtful = decoded.text if decoded.looks_wrong and not decoded.is_broken else ""
         return self.hypothesis.text
 
     async def decode(self, segment: Segment) -> str:

@@ -46,7 +46,7 @@ ENGLISH = TurnWords(
         "excuse me", "sorry", "pardon", "actually", "listen", "hey", "hello", "one moment", "one second",
         "just a second", "just a moment", "just a minute", "wrong", "that's wrong", "that's not", "that is not",
         "not that", "i said", "i meant", "i mean", "skip", "next", "repeat", "go back", "say that again", "again",
-        "what was that", "help", "goodbye", "bye bye", "let me", "can i", "may i", "i don't", "don't", "instead",
+        "what was that", "help", "goodbye", "let me", "can i", "may i", "i don't", "don't", "instead",
         "rather",
     ),
     never_own=frozenset(

@@ -100,7 +100,7 @@ class BargeInDecision:
         self._active = record is not None
         self._early = early
         """Whether the speech began before the answer, or in its first moment."""
-        self._text, self._final = "", False
+        self._text, self._final, self._settled, self._doubtful = "", False, False, False
         self._meant: tuple[Meaning, float] = (Meaning.NOTHING, 0.0)
         """The meaning of the words, and since when they have had it."""
         self._reported = False
@@ -153,9 +153,19 @@ class BargeInDecision:
         """The hint was wrong."""
         self._until, self._leant_in_pause = None, False
 
-    def words(self, text: str, now: float, *, final: bool) -> Action | None:
-        """The recogniser's words so far; `final` if it gives no others."""
-        self._text, self._final = text, final
+    def words(
+        self, text: str, now: float, *, final: bool, settled: bool = False, doubtful: bool = False
+    ) -> Action | None:
+        """Take the recogniser's words so far.
+
+        Args:
+            text: all words of this speech.
+            now: seconds.
+            final: whether it gives no others.
+            settled: whether they were heard to their end, in a pause, so that their meaning need not prove stable.
+            doubtful: whether the recogniser itself doubts them, so that only a "stop" or a backchannel counts.
+        """
+        self._text, self._final, self._settled, self._doubtful = text, final, settled, doubtful
         return self.tick(now)
 
     def leans(self, nats: float) -> None:
@@ -176,11 +186,13 @@ class BargeInDecision:
         if self.record is None or not (self._active and self._reported):
             return None
         meaning = self._meaning(self._text, self._final)
+        if self._doubtful and meaning in (Meaning.WORDS, Meaning.REQUEST):
+            meaning = Meaning.NOTHING
         if meaning is not self._meant[0]:
             self._meant = (meaning, now)
         if self._final:
             return self._by_last_words(meaning, now)
-        stays = now - self._meant[1] >= STABLE
+        stays = self._settled or now - self._meant[1] >= STABLE
         if self._early and stays and meaning is Meaning.WORDS and not self._is_far():
             return self._end(Action.STOP, "at_once", now)
         if stays and not self._is_far() and self._asks(meaning, now):

@@ -104,7 +104,8 @@ def meaning_of(
     if whole_request is not None and whole_request(words):
         return Meaning.REQUEST
     listens, interrupts = (
-        likeness(rest, language.backchannels, begun=not final),
+        # "Not wait" is more likely a misheard "but wait" than "no way".
+        0.0 if _stop_within(language).search(rest) else likeness(rest, language.backchannels, begun=not final),
         likeness(words, language.stops),
     )
     if listens > interrupts:
@@ -120,6 +121,12 @@ def meaning_of(
 def _patterns(language: TurnWords) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Patterns for texts that begin with a backchannel, and with a stop."""
     return _starts_with(language.backchannels), _starts_with(language.stops)
+
+
+@cache
+def _stop_within(language: TurnWords) -> re.Pattern[str]:
+    """A pattern for texts with a stop after other words."""
+    return re.compile(rf"(?<!\S)(?:{alternatives(language.stops)})(?!\S)")
 
 
 def _starts_with(phrases: tuple[str, ...]) -> re.Pattern[str]:

@@ -25,6 +25,7 @@ from pipecat.utils.time import time_now_iso8601
 
 from latency.record.turn import OverlapRecord
 from voice.frames import (
+    DoubtfulTranscriptionFrame,
     EagerHintFrame,
     NothingHeardFrame,
     OverlapEvidenceFrame,
@@ -211,8 +212,12 @@ class BargeInStart(BaseUserTurnStartStrategy):
                 overlap.went_on()
             case OverlapEvidenceFrame():
                 overlap.leans(frame.nats)
-            case InterimTranscriptionFrame() | EagerTranscriptionFrame():
+            case DoubtfulTranscriptionFrame():
+                return overlap.words(self._all(frame.text), now, final=False, doubtful=True)
+            case InterimTranscriptionFrame():
                 return overlap.words(self._all(frame.text), now, final=False)
+            case EagerTranscriptionFrame():
+                return overlap.words(self._all(frame.text), now, final=False, settled=True)
             case TranscriptionFrame():
                 final = frame.finalized or self._vad.pause is None
                 text = self._all(frame.text)

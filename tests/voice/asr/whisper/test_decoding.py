@@ -185,7 +185,7 @@ def test_only_a_final_text_that_looks_wrong_is_decoded_again_with_the_whole_wind
     model = load(wrong)
     spy = Spy(model, monkeypatch)
     auto = passes(model, "auto")
-    assert auto.listen(noise(2.0)) is None
+    assert auto.listen(noise(2.0)).is_broken
     assert spy.encoded == [600]
     auto.transcribe(noise(2.0))
     assert spy.encoded == [600, 600, 3000]
@@ -199,8 +199,8 @@ def test_an_improbable_text_is_decoded_again_unless_it_is_silence(load: Load, mo
     spy = Spy(model, monkeypatch)
     auto = passes(model, "auto")
     assert auto.transcribe(noise(2.0)) == ""
-    assert auto.listen(noise(2.0)) == ""
-    assert auto.listen(noise(2.0), prefix="Thank") == "Thank"
+    assert auto.listen(noise(2.0)).text == ""
+    assert auto.listen(noise(2.0), prefix="Thank").text == "Thank"
     assert spy.encoded == [600, 600, 600]
     genuine = model.generate_with_fallback
 
@@ -237,7 +237,7 @@ def test_a_prefix_is_part_of_the_text_and_is_not_decoded(tmp_path: Path, monkeyp
     beginning = " ".join(text.split()[:4])
     assert auto.transcribe(audio, prefix=beginning) == text
     assert auto.transcribe(audio, prefix=text) == text
-    assert auto.listen(audio, prefix=text) == text
+    assert auto.listen(audio, prefix=text).text == text
     assert spy.prefixes == [beginning, text, text]
 
 

@@ -6,6 +6,8 @@ import time
 
 import numpy as np
 from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
     EagerTranscriptionFrame,
     Frame,
     TranscriptionFrame,
@@ -74,6 +76,16 @@ async def test_each_fade_gets_few_passes_and_steady_speech_none(model: Noting) -
     assert model.partials == []
     await heard(service, [VADUserStartedSpeakingFrame(), *audio(steady, every=5), *audio(steady // 50, every=5)])
     assert (len(model.partials), len(model.finals)) == (1, 1)
+
+
+async def test_speech_over_an_answer_is_decoded_at_intervals_as_well(model: Noting) -> None:
+    steady = (np.sin(np.arange(2 * SAMPLE_RATE) / 20) * 8000).astype(np.int16)
+    service = WhisperSTTService(model, at_fades=True)
+    await heard(service, [BotStartedSpeakingFrame(), VADUserStartedSpeakingFrame(), *audio(steady, every=5)])
+    assert model.partials
+    model.partials.clear()
+    await heard(service, [BotStoppedSpeakingFrame(), VADUserStartedSpeakingFrame(), *audio(steady, every=5)])
+    assert model.partials == []
 
 
 async def test_the_pass_that_has_heard_all_words_is_the_final_one(model: Noting, turns: dict[str, FixtureTurn]) -> None:

@@ -22,7 +22,7 @@ from pipecat.frames.frames import (
 from pipecat.tests.utils import SleepFrame, run_test
 
 from pipelines.lab.scripted.model import ScriptedWhisperModel, build_for_fixtures
-from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
+from voice.asr.whisper.decoding import SAMPLE_RATE, Decoded, Decoding
 from voice.asr.whisper.model import PassPacing, SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
@@ -67,7 +67,7 @@ class Noting(SharedWhisper):
         (self.gates.pop(0) if self.gates else self.gate).wait()
         return super().transcribe(audio, **options)
 
-    def listen(self, audio: NDArray[np.float32], **options: Any) -> str | None:
+    def listen(self, audio: NDArray[np.float32], **options: Any) -> Decoded:
         self.partials.append((round(len(audio) / SAMPLE_RATE, 2), options["prefix"]))
         self.partial_gate.wait()
         return super().listen(audio, **options)

@@ -7,6 +7,7 @@ import pytest
 from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
     BotStoppedSpeakingFrame,
+    EagerTranscriptionFrame,
     Frame,
     InputAudioRawFrame,
     InterimTranscriptionFrame,
@@ -17,7 +18,13 @@ from pipecat.frames.frames import (
 )
 from pipecat.turns.types import ProcessFrameResult
 
-from voice.frames import NothingHeardFrame, OverlapEvidenceFrame, OverlapFrame, OwnVoiceFrame
+from voice.frames import (
+    DoubtfulTranscriptionFrame,
+    NothingHeardFrame,
+    OverlapEvidenceFrame,
+    OverlapFrame,
+    OwnVoiceFrame,
+)
 from voice.turns.barge_in.decision import Rules
 from voice.turns.barge_in.turn_start import BargeInStart, UninterruptibleStart
 
@@ -259,6 +266,23 @@ async def test_a_sound_like_a_backchannel_is_one_whatever_words_were_heard_in_it
     await call.gives(SILENCE, OverlapEvidenceFrame(nats=-30), final("the force be"))
     assert call.started == 0
     assert call.verdicts == ["backchannel"]
+
+
+async def test_words_heard_to_their_end_stop_the_answer_at_once() -> None:
+    call = await speaking()
+    await call.gives(SPEECH, EagerTranscriptionFrame("Stop.", "", ""))
+    assert call.started == 1
+    assert call.verdicts == ["stop_word"]
+
+
+async def test_doubtful_words_stop_the_answer_only_by_a_stop() -> None:
+    call = await speaking()
+    await call.gives(SPEECH, DoubtfulTranscriptionFrame("Giggle it then.", "", ""))
+    await call.audio(0.7)
+    assert call.started == 0
+    await call.gives(DoubtfulTranscriptionFrame("Stop", "", ""))
+    await call.audio(0.2)
+    assert call.verdicts == ["stop_word"]
 
 
 async def test_a_yes_to_the_question_being_asked_is_a_turn() -> None:

@@ -48,6 +48,7 @@ class Engines:
             ComponentError: an engine is missing or broken.
         """
         language = settings.language
+        phrases = PHRASES[language]
         for notice in settings.notices():
             log.warning("%s.", notice)
         models = settings.llm.language_models(language)
@@ -58,7 +59,7 @@ class Engines:
         recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
         turning = asyncio.create_task(_load_turn_models(settings))
-        speaking = asyncio.create_task(synthesiser.start((*models.phrases, PHRASES[language].went_wrong)))
+        speaking = asyncio.create_task(synthesiser.start((*models.phrases, phrases.went_wrong), phrases.introductions))
         try:
             turns, *_ = await asyncio.gather(turning, speaking, recognising, answering, asyncio.to_thread(versions))
         except BaseException:

@@ -72,6 +72,10 @@ class RequestRecord:
     first_token: Instant | None = None
     first_clause: Instant | None = None
     """When its first speakable clause was complete."""
+    introduction: Number | None = None
+    """Seconds that this clause lasts, if it is an introduction ("Sure,") spoken before the rest was known."""
+    rest: Instant | None = None
+    """When the clause after such an introduction was complete."""
     end: Instant | None = None
     outcome: RequestOutcome | None = None
     """None while it runs."""

@@ -74,7 +74,7 @@ class RequestRecord:
     """When its first speakable clause was complete."""
     introduction: Number | None = None
     """Seconds that this clause lasts, if it is an introduction ("Sure,") spoken before the rest was known."""
-    rest: Instant | None = None
+    continued: Instant | None = None
     """When the clause after such an introduction was complete."""
     end: Instant | None = None
     outcome: RequestOutcome | None = None

@@ -25,7 +25,8 @@ GERMAN = Phrases(
     go_on="Soll ich weitermachen?",
     introductions=(
         "Ja,", "Nein,", "Gerne,", "Gern,", "Klar,", "Natürlich,", "Okay,", "Gut,", "Also,", "Leider,",
-        "Entschuldigung,", "Tut mir leid,", "Kein Problem,", "Selbstverständlich,", "Alles klar,", "Hallo,", "Danke,", "Genau,",
+        "Entschuldigung,", "Tut mir leid,", "Kein Problem,", "Selbstverständlich,", "Alles klar,", "Hallo,", "Danke,",
+        "Genau,",
     ),
     prompt=(
         "Du bist ein hilfreicher Assistent am Telefon. Was du schreibst, wird vorgelesen: Antworte auf Deutsch, in ein "

@@ -174,8 +174,8 @@ class StreamedText:
         self._state.clauses += len(clauses)
         if clauses and self._state.first_clause is None:
             self._state.first_clause = now
-        elif clauses and self._state.introduction is not None and self._state.rest is None:
-            self._state.rest = now
+        elif clauses and self._state.introduction is not None and self._state.continued is None:
+            self._state.continued = now
         if text := self.text[self._given : until]:
             self.speakable.add(AnswerTextFrame(text, clauses=tuple(clauses)))
         self._given = until

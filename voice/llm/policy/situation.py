@@ -102,7 +102,7 @@ class RequestState(NewRequest):
     """When its first speakable clause was complete; role-only, empty and reasoning chunks do not count."""
     introduction: float | None = None
     """Seconds that its first clause lasts, if that is an introduction ("Sure,") before the rest is known."""
-    rest: float | None = None
+    continued: float | None = None
     """When the clause after such an introduction was complete."""
     last_token: float | None = None
     tokens: int = 0

@@ -106,6 +106,18 @@ class RequestRecord:
     """Its cost, in US dollars, at the price of the served speed; None without a price."""
 
     @property
+    def sooner(self) -> float | None:
+        """Seconds by which its introduction was ready before the rest of the clause; None without such a beginning."""
+        if self.introduction is None or self.first_clause is None or self.continued is None:
+            return None
+        return self.continued - self.first_clause
+
+    @property
+    def ran_dry(self) -> bool:
+        """Whether the rest came after its introduction, and the pause after it, had been spoken."""
+        return self.sooner is not None and self.introduction is not None and self.sooner > self.introduction
+
+    @property
     def is_answer(self) -> bool:
         """Whether it asked for an answer, not for an opening or a verdict."""
         return not self.opens and self.verifies is None

@@ -98,6 +98,8 @@ class Answer:
         try:
             while not state.is_over:
                 self._changed.clear()
+                # Words that have arrived go first: the decision depends on how long the call has words to play.
+                await self._forward()
                 decision = state.decide(self._clock())
                 await self._carry_out(decision)
                 await self._forward()

@@ -155,6 +155,13 @@ class RequestState(NewRequest):
         return (self.last_token - self.first_token) / self.tokens
 
     @property
+    def introduced_until(self) -> float | None:
+        """When its introduction will have been spoken, while the rest of the clause is not there; else None."""
+        if self.introduction is None or self.first_clause is None or self.continued is not None:
+            return None
+        return self.first_clause + self.introduction
+
+    @property
     def running(self) -> bool:
         """Whether it has not ended."""
         return self.outcome is None

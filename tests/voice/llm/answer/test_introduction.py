@@ -2,13 +2,19 @@
 
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
+from pipecat.frames.frames import Frame, UserStartedSpeakingFrame, UserStoppedSpeakingFrame
+from pipecat.tests.utils import SleepFrame
 
+from tests.voice.llm.answer import budgeted_rig as rig
+from voice.frames import AnswerTextFrame
 from voice.language.by_language import PHRASES
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.introduction import LONGEST_REST, is_rest_in_time, token_count
+from voice.llm.answer.spoken_service import SpeechRules
 from voice.llm.answer.streamed_text import StreamedText
 from voice.llm.policy.situation import NewRequest, RequestState
 from voice.llm.policy.tier_statistics import ENOUGH_TO_FORESEE, TierStatistics
@@ -134,3 +140,57 @@ def test_hardly_any_introduction_runs_dry_as_the_rate_varies(rate: float) -> Non
 def test_tokens_are_counted_as_models_need_them() -> None:
     assert token_count("Sure, I can help.") == 6
     assert token_count("I can help you with that, what time would you like to come?") < LONGEST_REST
+
+
+def introducing(*, token: float | None, **options: Any) -> tuple[rig.Server, Callable[[], rig.Call]]:
+    server = rig.Server("Sure, I can help you with that. Goodbye.", **options)
+    rules = SpeechRules(introduction={"Sure,": 0.6}.get)
+
+    def call() -> rig.Call:
+        made = rig.make_call("single", server, budget=rig.PATIENT, rules=rules)
+        for _ in range(ENOUGH_TO_FORESEE):
+            if token is not None:
+                made.book.observe_token("large", token)
+        return made
+
+    return server, call
+
+
+def clauses(frames: Sequence[Frame]) -> list[str]:
+    return [clause for frame in frames if isinstance(frame, AnswerTextFrame) for clause in frame.clauses]
+
+
+async def test_a_call_speaks_an_introduction_before_the_rest_of_its_clause() -> None:
+    server, make = introducing(token=0.01, gap=0.05)
+    async with rig.serving(server):
+        call = make()
+        down = await call.run([rig.ask()])
+    assert clauses(down) == ["Sure,", "I can help you with that.", "Goodbye."]
+    assert rig.said(down) == server.text
+    (record,) = call.records[0].attempts
+    assert record.introduction == 0.6
+    assert record.sooner is not None
+    assert not record.ran_dry
+
+
+@pytest.mark.parametrize("token", [None, 0.05])
+async def test_a_tier_that_is_slow_or_unknown_waits_for_its_clause(token: float | None) -> None:
+    server, make = introducing(token=token)
+    async with rig.serving(server):
+        call = make()
+        down = await call.run([rig.ask()])
+    assert clauses(down) == ["Sure, I can help you with that.", "Goodbye."]
+    assert call.records[0].attempts[0].introduction is None
+
+
+async def test_an_answer_that_is_held_back_has_no_introduction() -> None:
+    server, make = introducing(token=0.01)
+    async with rig.serving(server):
+        call = make()
+        down = await call.run(
+            [
+                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: server.answered,
+                SleepFrame(sleep=0.6), UserStoppedSpeakingFrame(), lambda: call.records,
+            ]
+        )  # fmt: skip
+    assert clauses(down) == ["Sure, I can help you with that.", "Goodbye."]

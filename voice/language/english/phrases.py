@@ -21,10 +21,10 @@ ENGLISH = Phrases(
     still_there="Are you still there?",
     go_on="Shall I go on?",
     introductions=(
-        "Sure,", "Okay,", "OK,", "Well,", "Yes,", "No,", "Of course,", "Sorry,", "I'm sorry,", "Great,", "Certainly,",
-        "Absolutely,", "Definitely,", "Alright,", "Right,", "Unfortunately,", "Actually,", "No problem,", "No worries,",
-        "Thank you,", "Thanks,", "You're welcome,", "Sure thing,", "Got it,", "Perfect,", "Understood,", "Hello,",
-        "Hi,", "For example,", "In general,", "I see,", "I apologize,",
+        "Sure,", "Okay,", "Ok,", "OK,", "Yes,", "No,", "Sorry,", "I'm sorry,", "Great,", "Of course,", "Well,",
+        "Certainly,", "Absolutely,", "Definitely,", "Alright,", "All right,", "Right,", "Unfortunately,", "Actually,",
+        "No problem,", "No worries,", "Thank you,", "Thanks,", "You're welcome,", "Sure thing,", "Got it,", "Perfect,",
+        "Awesome,", "Understood,", "Hello,", "Hi,", "For example,", "In general,", "I see,", "I apologize,",
     ),
     prompt=(
         "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one or two short "

@@ -246,11 +246,13 @@ class BudgetedLLMService(SpokenLLMService):
 
     def _introduction(self, book: TierStatistics, request: RequestState, text: str) -> float | None:
         """The seconds that an introduction lasts if the rest of its clause will be there by then, else None."""
-        lasts, synthesis = self._rules.introduction(text), self._synthesis_p95()
+        lasts = self._rules.introduction(text)
+        # Introductions are synthesised before the call; their times say nothing about other clauses.
+        synthesis = max(self._synthesis_p95() or 0.0, self._budget.synthesis)
         if lasts is None or not is_rest_in_time(
             lasts,
             token=book.token(request.tier),
-            synthesis=self._budget.synthesis if synthesis is None else synthesis,
+            synthesis=synthesis,
             own=request.token,
         ):
             return None

@@ -13,6 +13,7 @@ from pipelines.versions import version, versions
 from voice.errors import ComponentError
 from voice.language import NAMES
 from voice.language.by_language import PHRASES
+from voice.llm.answer.introduction import INTRODUCTIONS
 from voice.server.admission import Headroom
 from voice.turns.speculation import WaitingCalls
 from voice.turns.turn_models import TurnModels
@@ -48,7 +49,6 @@ class Engines:
             ComponentError: an engine is missing or broken.
         """
         language = settings.language
-        phrases = PHRASES[language]
         for notice in settings.notices():
             log.warning("%s.", notice)
         models = settings.llm.language_models(language)
@@ -59,7 +59,9 @@ class Engines:
         recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
         turning = asyncio.create_task(_load_turn_models(settings))
-        speaking = asyncio.create_task(synthesiser.start((*models.phrases, phrases.went_wrong), phrases.introductions))
+        speaking = asyncio.create_task(
+            synthesiser.start((*models.phrases, PHRASES[language].went_wrong), INTRODUCTIONS[language])
+        )
         try:
             turns, *_ = await asyncio.gather(turning, speaking, recognising, answering, asyncio.to_thread(versions))
         except BaseException:

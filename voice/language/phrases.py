@@ -37,9 +37,6 @@ class Phrases:
     """The question to a silent caller."""
     go_on: str
     """The question after a part of a long answer; it must be recognisable as a yes-or-no question."""
-    introductions: tuple[str, ...]
-    """Beginnings of an answer that may be spoken before the rest of their sentence is known; see
-    `voice.llm.answer.introduction`."""
     prompt: str
     """The default system prompt of language models; not spoken, but it determines how they speak."""
     call_began: str
@@ -49,8 +46,8 @@ class Phrases:
     months: tuple[str, ...]
 
     def spoken(self) -> Iterator[str]:
-        """All phrases that the agent says by itself."""
-        for value in astuple(self)[:-5]:
+        """All spoken phrases."""
+        for value in astuple(self)[:-4]:
             yield from (value,) if isinstance(value, str) else value
 
     def prompt_at(self, prompt: str, now: datetime) -> str:

@@ -25,10 +25,6 @@ class TierFigures:
     """Attempts whose text was spoken."""
     first_clause_ms: SpreadWithMax
     """From a request to its first speakable clause, if one came; the other requests would have taken longer."""
-    sooner_ms: SpreadWithMax
-    """The time from a spoken introduction ("Sure,") to the end of its clause."""
-    dry: int
-    """Introductions that had been spoken before the rest was known."""
     model: str | None
     called: int
     """Attempts whose tools were run, but whose words were not spoken."""
@@ -50,6 +46,10 @@ class TierFigures:
     """Attempts served at another speed than requested, by "fast, served standard"."""
     shortened: dict[str, int]
     """Attempts that the provider ended before the model did, by its reason, such as "length"."""
+    sooner_ms: SpreadWithMax
+    """The time from a spoken introduction ("Sure,") to the end of its clause."""
+    dry: int
+    """Introductions that had been spoken before the rest was known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

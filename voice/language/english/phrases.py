@@ -20,12 +20,6 @@ ENGLISH = Phrases(
     went_wrong="Sorry, something went wrong. Please say that again.",
     still_there="Are you still there?",
     go_on="Shall I go on?",
-    introductions=(
-        "Sure,", "Okay,", "Ok,", "OK,", "Yes,", "No,", "Sorry,", "I'm sorry,", "Great,", "Of course,", "Well,",
-        "Certainly,", "Absolutely,", "Definitely,", "Alright,", "All right,", "Right,", "Unfortunately,", "Actually,",
-        "No problem,", "No worries,", "Thank you,", "Thanks,", "You're welcome,", "Sure thing,", "Got it,", "Perfect,",
-        "Awesome,", "Understood,", "Hello,", "Hi,", "For example,", "In general,", "I see,", "I apologize,",
-    ),
     prompt=(
         "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one or two short "
         "sentences of plain text, without lists, markup or emoji, and write numbers as they are said. You can "

@@ -23,11 +23,6 @@ GERMAN = Phrases(
     went_wrong="Entschuldigung, da ist etwas schiefgegangen. Bitte sagen Sie das noch einmal.",
     still_there="Sind Sie noch da?",
     go_on="Soll ich weitermachen?",
-    introductions=(
-        "Ja,", "Nein,", "Gerne,", "Gern,", "Klar,", "Natürlich,", "Okay,", "Gut,", "Also,", "Leider,",
-        "Entschuldigung,", "Tut mir leid,", "Kein Problem,", "Selbstverständlich,", "Alles klar,", "Hallo,", "Danke,",
-        "Genau,",
-    ),
     prompt=(
         "Du bist ein hilfreicher Assistent am Telefon. Was du schreibst, wird vorgelesen: Antworte auf Deutsch, in ein "
         "bis drei kurzen Sätzen, als reiner Text ohne Listen, Auszeichnungen oder Emoji. Sprich die Anrufer mit Sie an "

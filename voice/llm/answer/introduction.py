@@ -4,10 +4,27 @@ It is if the rest will be there before the introduction and the voice's own paus
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from voice.language import Language
+
+INTRODUCTIONS: Mapping[Language, tuple[str, ...]] = {
+    "en": (
+        "Sure,", "Okay,", "Ok,", "OK,", "Yes,", "No,", "Sorry,", "I'm sorry,", "Great,", "Of course,", "Well,",
+        "Certainly,", "Absolutely,", "Definitely,", "Alright,", "All right,", "Right,", "Unfortunately,", "Actually,",
+        "No problem,", "No worries,", "Thank you,", "Thanks,", "You're welcome,", "Sure thing,", "Got it,", "Perfect,",
+        "Awesome,", "Understood,", "Hello,", "Hi,", "For example,", "In general,", "I see,", "I apologize,",
+    ),
+    "de": (
+        "Ja,", "Nein,", "Gerne,", "Gern,", "Klar,", "Natürlich,", "Okay,", "Gut,", "Also,", "Leider,",
+        "Entschuldigung,", "Tut mir leid,", "Kein Problem,", "Selbstverständlich,", "Alles klar,", "Hallo,", "Danke,",
+        "Genau,",
+    ),
+}  # fmt: skip
+"""The beginnings of an answer that may be spoken so. None of them begins a list, a name, an address or a number."""
 LONGEST_REST = 24
-"""Tokens from an introduction to the end of its clause: 97 in 100 of 4,245 written answers of assistants need fewer."""
+"""Tokens from an introduction to the end of its clause: no more are needed by 98 in 100 of 3,730 written answers that
+begin so."""
 STALLED = 2.0
 """A request that takes this many times longer for a token than its tier is not expected to catch up."""
 _TOKEN = re.compile(r"\w{1,7}|[^\w\s]")

@@ -43,7 +43,7 @@ def onset(audio: Audio, sample_rate: int) -> int | None:
 def split_pause(pieces: Sequence[Piece], sample_rate: int, *, keep: float) -> tuple[list[Piece], Samples]:
     """The pieces without the silence at their end, of which `keep` seconds stay, and the rest of that silence."""
     samples = samples_of(pieces)
-    reversed_onset = onset(samples[::-1].astype(np.float32) / 32768, sample_rate)
+    reversed_onset = onset((samples[::-1] / 32768).astype(np.float32), sample_rate)
     end = len(samples) - max(0, (reversed_onset or 0) - round(keep * sample_rate))
     spoken, at = [], 0
     for piece in pieces:

@@ -27,7 +27,7 @@ EMBEDDED = "en_US-slt-small"
 # Seconds kept before the first audible sample, so that the onset is not clipped.
 LEAD_FIRST = 0.01
 LEAD_LATER = 0.06
-TAIL = 0.05
+TAIL = 0.04
 """Seconds of silence kept after an introduction; with `LEAD_LATER`, the pause is as long as inside a clause."""
 PAUSES = ' ,.;:!?…—-"()^$'
 """Silent phoneme symbols."""

@@ -11,15 +11,14 @@ from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import AnswerTextFrame
-from voice.language.by_language import PHRASES
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.answer.introduction import LONGEST_REST, is_rest_in_time, token_count
+from voice.llm.answer.introduction import INTRODUCTIONS, LONGEST_REST, is_rest_in_time, token_count
 from voice.llm.answer.spoken_service import SpeechRules
 from voice.llm.answer.streamed_text import StreamedText
 from voice.llm.policy.situation import NewRequest, RequestState
 from voice.llm.policy.tier_statistics import ENOUGH_TO_FORESEE, TierStatistics
 
-KNOWN = frozenset(PHRASES["en"].introductions)
+KNOWN = frozenset(INTRODUCTIONS["en"])
 RESTS = (3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 9, 10, 10, 11, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 23, 26, 29)
 """Tokens after an introduction, as distributed in written answers of assistants."""
 
@@ -55,7 +54,7 @@ def test_a_continued_answer_has_no_introduction() -> None:
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_an_introduction_is_short_and_ends_with_its_comma(language: str) -> None:
-    for text in PHRASES[language].introductions:  # type: ignore[index]
+    for text in INTRODUCTIONS[language]:  # type: ignore[index]
         assert text.endswith(",")
         assert len(text.split()) <= 3
         assert text.removesuffix(",").replace(" ", "").replace("'", "").isalpha()

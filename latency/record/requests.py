@@ -73,7 +73,8 @@ class RequestRecord:
     first_clause: Instant | None = None
     """When its first speakable clause was complete."""
     introduction: Number | None = None
-    """Seconds that this clause lasts, if it is an introduction ("Sure,") spoken before the rest was known."""
+    """Seconds that this clause lasts, less the synthesis of the rest, if it is an introduction ("Sure,") spoken before
+    the rest was known."""
     continued: Instant | None = None
     """When the clause after such an introduction was complete."""
     end: Instant | None = None
@@ -114,7 +115,7 @@ class RequestRecord:
 
     @property
     def ran_dry(self) -> bool:
-        """Whether the rest came after its introduction, and the pause after it, had been spoken."""
+        """Whether the rest came too late to follow its introduction, and the pause after it, at once."""
         return self.sooner is not None and self.introduction is not None and self.sooner > self.introduction
 
     @property

@@ -41,8 +41,8 @@ class Answer:
         speaker: takes the answer to the call.
         forbidden: names of the tools that a tier may not call, by tier; other calls of these tiers are checked against
             the schemas.
-        introduces: the seconds that a request's text lasts as an introduction spoken before the rest of its clause is
-            known; None if it is not spoken so.
+        introduces: the seconds in which the rest of the clause must follow an introduction; None if that is not spoken
+            alone.
         clock: seconds.
     """
 
@@ -191,7 +191,7 @@ class Answer:
         self._tasks.append(self._tiers[tier].ask(request, context, self._changed.set))
 
     def _introduction(self, request: RequestState, text: str) -> float | None:
-        """The seconds that an introduction lasts if it is spoken now, before the rest of its clause is known.
+        """The seconds in which the rest must follow an introduction if that is spoken now; else None.
 
         While the answer is held back, nothing is gained by that. A draft or candidate is judged by its first clause.
         """

@@ -29,8 +29,8 @@ STALLED = 2.0
 """A request that takes this many times longer for a token than its tier is not expected to catch up."""
 _TOKEN = re.compile(r"\w{1,7}|[^\w\s]")
 
-Lasts = Callable[[str], float | None]
-"""The seconds that an introduction lasts with the pause after it; None if the text is none."""
+Introduces = Callable[[str], float | None]
+"""Seconds of an introduction, by its text; None if it is none."""
 
 
 def never(_text: str) -> float | None:
@@ -43,8 +43,8 @@ def token_count(text: str) -> int:
     return len(_TOKEN.findall(text))
 
 
-def is_rest_in_time(lasts: float, *, token: float | None, synthesis: float, own: float | None = None) -> bool:
-    """Whether the rest of the clause is there before its introduction has been spoken.
+def time_for_rest(lasts: float, *, token: float | None, synthesis: float, own: float | None = None) -> float | None:
+    """The seconds in which the rest of the clause must follow its introduction; None if it may come too late.
 
     Args:
         lasts: seconds of the introduction and the pause after it.
@@ -53,5 +53,6 @@ def is_rest_in_time(lasts: float, *, token: float | None, synthesis: float, own:
         own: seconds that this request has taken for a token so far; None if that is unknown.
     """
     if token is None or (own is not None and own > STALLED * token):
-        return False
-    return LONGEST_REST * token + synthesis <= lasts
+        return None
+    within = lasts - synthesis
+    return within if LONGEST_REST * token <= within else None

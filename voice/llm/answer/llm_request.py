@@ -12,7 +12,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.record.requests import Price, RequestRecord, Tokens, bill
 from voice.language import Language
-from voice.llm.answer.introduction import Lasts, never
+from voice.llm.answer.introduction import Introduces, never
 from voice.llm.answer.provider_note import CUT_OFF, ProviderNote
 from voice.llm.answer.streamed_text import StreamedText
 from voice.llm.policy.situation import Outcome, RequestState
@@ -78,7 +78,7 @@ class LLMRequest:
         prompt_tokens: int = 0,
         language: Language = "en",
         withholds: bool = False,
-        introduces: Lasts = never,
+        introduces: Introduces = never,
     ) -> None:
         self.state = state
         self._rules = rules or ToolRules()

@@ -34,7 +34,7 @@ from voice.llm.answer.answer import Answer
 from voice.llm.answer.conversation import last_user_text
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
 from voice.llm.answer.hold_phrases import HoldPhrases
-from voice.llm.answer.introduction import is_rest_in_time
+from voice.llm.answer.introduction import time_for_rest
 from voice.llm.answer.speaker import Speaker
 from voice.llm.answer.spoken_service import SpokenLLMService
 from voice.llm.answer.turn_planner import TurnPlanner
@@ -245,18 +245,13 @@ class BudgetedLLMService(SpokenLLMService):
         return begun and last_user_text(frame.context) == self.planner.words
 
     def _introduction(self, book: TierStatistics, request: RequestState, text: str) -> float | None:
-        """The seconds that an introduction lasts if the rest of its clause will be there by then, else None."""
-        lasts = self._rules.introduction(text)
-        # Introductions are synthesised before the call; their times say nothing about other clauses.
-        synthesis = max(self._synthesis_p95() or 0.0, self._budget.synthesis)
-        if lasts is None or not is_rest_in_time(
-            lasts,
-            token=book.token(request.tier),
-            synthesis=synthesis,
-            own=request.token,
-        ):
+        """The seconds in which the rest must follow an introduction; None if that is not spoken alone."""
+        lasts, synthesis = self._rules.introduction(text), self._synthesis_p95()
+        if lasts is None or synthesis is None:
             return None
-        return lasts
+        # Introductions are synthesised before the call; their times say nothing about other clauses.
+        synthesis = max(synthesis, self._budget.synthesis)
+        return time_for_rest(lasts, token=book.token(request.tier), synthesis=synthesis, own=request.token)
 
     def _commit(self, answer: Answer, now: float) -> None:
         state = answer.state

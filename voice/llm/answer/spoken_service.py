@@ -24,7 +24,7 @@ from latency.record.requests import AnswerPart
 from voice.frames import AnswerTextFrame, EarlySynthesisFrame
 from voice.language.turn_words import TurnWords
 from voice.llm.answer.conversation import last_assistant_text, last_user_text
-from voice.llm.answer.introduction import Lasts, never
+from voice.llm.answer.introduction import Introduces, never
 from voice.llm.answer.long_answer import Part, Piece
 from voice.llm.interruption import BROKEN_OFF
 from voice.turns.words.short_replies import means_go_on, was_asked
@@ -63,7 +63,7 @@ class SpeechRules:
     prepares: bool = False
     is_wanted: Callable[[str], bool] = _always
     parts: PartRules | None = None
-    introduction: Lasts = never
+    introduction: Introduces = never
 
 
 @dataclass

@@ -7,7 +7,7 @@ from pipecat.frames.frames import Frame
 from voice.frames import AnswerTextFrame
 from voice.language import Language
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.answer.introduction import Lasts, never, token_count
+from voice.llm.answer.introduction import Introduces, never, token_count
 from voice.llm.policy.situation import RequestState
 from voice.llm.streamed.cleaner import AnswerCleaner, Piece, Retraction
 from voice.llm.streamed.written_calls import WrittenCall
@@ -78,8 +78,8 @@ class StreamedText:
         language: that of the answer.
         tools: names of the tools that the text may call.
         withholds: see `AnswerCleaner`.
-        introduces: the seconds that a text lasts as an introduction spoken before the rest of its clause is known; None
-            if it is not spoken so.
+        introduces: the seconds in which the rest of the clause must follow an introduction; None if that is not spoken
+            alone.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class StreamedText:
         language: Language = "en",
         tools: frozenset[str] = frozenset(),
         withholds: bool = False,
-        introduces: Lasts = never,
+        introduces: Introduces = never,
     ) -> None:
         self._state = state
         self._language: Language = language

@@ -101,7 +101,7 @@ class RequestState(NewRequest):
     first_clause: float | None = None
     """When its first speakable clause was complete; role-only, empty and reasoning chunks do not count."""
     introduction: float | None = None
-    """Seconds that its first clause lasts, if that is an introduction ("Sure,") before the rest is known."""
+    """Seconds in which the rest must follow its first clause, if that is an introduction ("Sure,"); else None."""
     continued: float | None = None
     """When the clause after such an introduction was complete."""
     last_token: float | None = None
@@ -156,7 +156,7 @@ class RequestState(NewRequest):
 
     @property
     def introduced_until(self) -> float | None:
-        """When its introduction will have been spoken, while the rest of the clause is not there; else None."""
+        """When the rest of its first clause must be there, while it is not; None without an introduction."""
         if self.introduction is None or self.first_clause is None or self.continued is not None:
             return None
         return self.first_clause + self.introduction

@@ -12,7 +12,7 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.answer.introduction import INTRODUCTIONS, LONGEST_REST, is_rest_in_time, token_count
+from voice.llm.answer.introduction import INTRODUCTIONS, LONGEST_REST, time_for_rest, token_count
 from voice.llm.answer.spoken_service import SpeechRules
 from voice.llm.answer.streamed_text import StreamedText
 from voice.llm.policy.situation import NewRequest, RequestState
@@ -76,7 +76,7 @@ def test_an_introduction_is_short_and_ends_with_its_comma(language: str) -> None
 def test_the_rest_must_be_there_before_the_introduction_is_over(
     token: float | None, lasts: float, own: float | None, in_time: bool
 ) -> None:
-    assert is_rest_in_time(lasts, token=token, synthesis=0.06, own=own) is in_time
+    assert (time_for_rest(lasts, token=token, synthesis=0.06, own=own) is not None) is in_time
 
 
 def test_the_record_says_how_long_the_introduction_lasts_and_when_the_rest_came() -> None:
@@ -121,7 +121,7 @@ def dry(rate: float, lasts: Sequence[float], *, seed: int) -> tuple[int, int]:
         own = rate * rng.lognormvariate(0, 0.2)
         gaps: deque[float] = deque(rng.gammavariate(4, 1 / (4 * own)) for _ in range(rng.choice(RESTS) + 3))
         spoken = rng.choice(lasts)
-        if is_rest_in_time(spoken, token=book.token("large"), synthesis=0.06, own=gaps[0]):
+        if time_for_rest(spoken, token=book.token("large"), synthesis=0.06, own=gaps[0]) is not None:
             alone += 1
             late += sum(gaps) - sum(list(gaps)[-2:]) + 0.04 * rng.lognormvariate(0, 0.4) > spoken
         book.observe_token("large", sum(gaps) / len(gaps))
@@ -141,12 +141,15 @@ def test_tokens_are_counted_as_models_need_them() -> None:
     assert token_count("I can help you with that, what time would you like to come?") < LONGEST_REST
 
 
-def introducing(*, token: float | None, **options: Any) -> tuple[rig.Server, Callable[[], rig.Call]]:
+def introducing(
+    *, token: float | None, synthesis: float | None = 0.1, **options: Any
+) -> tuple[rig.Server, Callable[[], rig.Call]]:
     server = rig.Server("Sure, I can help you with that. Goodbye.", **options)
     rules = SpeechRules(introduction={"Sure,": 0.6}.get)
 
     def call() -> rig.Call:
         made = rig.make_call("single", server, budget=rig.PATIENT, rules=rules)
+        made.service._synthesis_p95 = lambda: synthesis
         for _ in range(ENOUGH_TO_FORESEE):
             if token is not None:
                 made.book.observe_token("large", token)
@@ -167,14 +170,14 @@ async def test_a_call_speaks_an_introduction_before_the_rest_of_its_clause() -> 
     assert clauses(down) == ["Sure,", "I can help you with that.", "Goodbye."]
     assert rig.said(down) == server.text
     (record,) = call.records[0].attempts
-    assert record.introduction == 0.6
+    assert record.introduction == pytest.approx(0.5)
     assert record.sooner is not None
     assert not record.ran_dry
 
 
-@pytest.mark.parametrize("token", [None, 0.05])
-async def test_a_tier_that_is_slow_or_unknown_waits_for_its_clause(token: float | None) -> None:
-    server, make = introducing(token=token)
+@pytest.mark.parametrize(("token", "synthesis"), [(None, 0.1), (0.05, 0.1), (0.01, None), (0.01, 0.5)])
+async def test_what_is_slow_or_unknown_waits_for_the_clause(token: float | None, synthesis: float | None) -> None:
+    server, make = introducing(token=token, synthesis=synthesis)
     async with rig.serving(server):
         call = make()
         down = await call.run([rig.ask()])

@@ -123,6 +123,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         prepares=settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead,
         is_wanted=stop.speculation.wants,
         parts=PartRules(settings.call.part_ms / 1000, phrases.go_on, words) if settings.call.part_ms else None,
+        introduction=engines.synthesiser.introduction,
     )
     answering = models.services(prompt=behaviour.prompt, tools=behaviour.tools, rules=rules)
     llm = answering[-1]

@@ -14,6 +14,7 @@ from pipelines.versions import version, versions
 from voice.errors import ComponentError
 from voice.language import NAMES
 from voice.language.by_language import PHRASES
+from voice.llm.answer.introduction import INTRODUCTIONS
 from voice.llm.wires.in_process.gguf_file import GgufFile
 from voice.server.admission import Headroom
 from voice.turns.speculation import WaitingCalls
@@ -64,7 +65,9 @@ class Engines:
         recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
         turning = asyncio.create_task(_load_turn_models(settings))
-        speaking = asyncio.create_task(synthesiser.start((*models.phrases, PHRASES[language].went_wrong)))
+        speaking = asyncio.create_task(
+            synthesiser.start((*models.phrases, PHRASES[language].went_wrong), INTRODUCTIONS[language])
+        )
         reading = asyncio.create_task(_load_reader(read_by))
         try:
             turns, reader, *_ = await asyncio.gather(

@@ -72,6 +72,11 @@ class RequestRecord:
     first_token: Instant | None = None
     first_clause: Instant | None = None
     """When its first speakable clause was complete."""
+    introduction: Number | None = None
+    """Seconds that this clause lasts, less the synthesis of the rest, if it is an introduction ("Sure,") spoken before
+    the rest was known."""
+    continued: Instant | None = None
+    """When the clause after such an introduction was complete."""
     end: Instant | None = None
     outcome: RequestOutcome | None = None
     """None while it runs."""
@@ -100,6 +105,18 @@ class RequestRecord:
     """Whether the provider reports a simulated answer, whatever the model's name."""
     usd: Number | None = None
     """Its cost, in US dollars, at the price of the served speed; None without a price."""
+
+    @property
+    def sooner(self) -> float | None:
+        """Seconds by which its introduction was ready before the rest of the clause; None without such a beginning."""
+        if self.introduction is None or self.first_clause is None or self.continued is None:
+            return None
+        return self.continued - self.first_clause
+
+    @property
+    def ran_dry(self) -> bool:
+        """Whether the rest came too late to follow its introduction, and the pause after it, at once."""
+        return self.sooner is not None and self.introduction is not None and self.sooner > self.introduction
 
     @property
     def is_answer(self) -> bool:

@@ -78,6 +78,8 @@ def _tier(tier: TierFigures) -> str:
     if clause.n:
         times = f"p50 {ms(clause.p50)}, p95 {ms(clause.p95)}, max {ms(clause.max)} ms"
         parts.append(f"first clause (n {clause.n}) {times}")
+    if (sooner := tier.sooner_ms).n:
+        parts.append(f"{plural(sooner.n, 'introduction')} {ms(sooner.p50)} ms ahead of the clause, {tier.dry} ran dry")
     return (f"{tier.model}: " if tier.model else "") + ", ".join(parts)
 
 

@@ -69,11 +69,15 @@ class Synthesiser(Protocol):
     def speaks_ahead(self) -> bool:
         """Whether its services prepare the speech of an `EarlySynthesisFrame`."""
 
-    async def start(self, phrases: Sequence[str]) -> None:
+    def introduction(self, text: str) -> float | None:
+        """The seconds that a beginning such as "Sure," lasts if its services may speak it alone; None if not."""
+
+    async def start(self, phrases: Sequence[str], introductions: Sequence[str] = ()) -> None:
         """Load and warm up.
 
         Args:
             phrases: phrases that must be ready at once, such as "One moment.".
+            introductions: beginnings of answers that may be spoken before the rest of their clause is known.
 
         Raises:
             ConfigurationError: a setting names something that does not exist, or a phrase cannot be spoken.

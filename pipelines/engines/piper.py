@@ -35,6 +35,8 @@ class Piper(TtsTable):
     normalise: bool = True
     """Whether English and German voices say figures, dates, addresses and abbreviations in words, and no voice reads
     Markdown aloud. Captions and records keep the written text."""
+    introductions: bool = True
+    """Whether a beginning such as "Sure," is spoken while the rest of its sentence is still being written."""
 
     @property
     def summary(self) -> str:
@@ -120,6 +122,7 @@ class PiperSynthesiser:
     def __init__(self, tts: Piper) -> None:
         self._tts = tts
         self._voice: Voice | None = None
+        self._preparing: asyncio.Task[None] | None = None
 
     @property
     def name(self) -> str:
@@ -142,8 +145,12 @@ class PiperSynthesiser:
         """The voice's sample rate, in Hz."""
         return self.voice.sample_rate
 
-    async def start(self, phrases: Sequence[str]) -> None:
-        """Load the voice, synthesise once, and keep the audio of the phrases."""
+    def introduction(self, text: str) -> float | None:
+        """The seconds that a beginning such as "Sure," lasts; None for any other text, and until it is synthesised."""
+        return self.voice.introduction(text)
+
+    async def start(self, phrases: Sequence[str], introductions: Sequence[str] = ()) -> None:
+        """Load the voice, synthesise once, and keep the audio of the phrases; the introductions follow."""
         import voice.tts.piper.service  # noqa: F401  (not in the first call)
         from voice.tts.piper.voice import Voice
 
@@ -153,6 +160,8 @@ class PiperSynthesiser:
         )
         await loaded.speak("Ready.")
         await loaded.prepare(phrases)
+        if tts.introductions:
+            self._preparing = asyncio.create_task(loaded.prepare_introductions(introductions))
 
     def service(self) -> "TTSService":
         """A call's synthesis on the shared voice."""
@@ -163,5 +172,7 @@ class PiperSynthesiser:
 
     async def close(self) -> None:
         """End the voice's thread."""
+        if self._preparing:
+            self._preparing.cancel()
         if self._voice:
             self._voice.close()

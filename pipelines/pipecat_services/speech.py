@@ -71,7 +71,10 @@ class PipecatSynthesiser:
         """The name of the class, and its model."""
         return self._factory.name
 
-    async def start(self, phrases: Sequence[str]) -> None:
+    def introduction(self, text: str) -> float | None:
+        """None: it is not known how long the service's speech lasts."""
+
+    async def start(self, phrases: Sequence[str], introductions: Sequence[str] = ()) -> None:
         """Make the first call's service; it synthesises each phrase when it is needed."""
         self._factory.prepare()
 

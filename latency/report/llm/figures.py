@@ -46,6 +46,10 @@ class TierFigures:
     """Attempts served at another speed than requested, by "fast, served standard"."""
     shortened: dict[str, int]
     """Attempts that the provider ended before the model did, by its reason, such as "length"."""
+    sooner_ms: SpreadWithMax
+    """The time from a spoken introduction ("Sure,") to the end of its clause."""
+    dry: int
+    """Introductions that had been spoken before the rest was known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +169,7 @@ def _tiers(turns: Iterable[TurnRecord]) -> dict[str, TierFigures]:
 
 def _tier(attempts: Sequence[RequestRecord]) -> TierFigures:
     outcomes = Counter(attempt.outcome for attempt in attempts)
+    spoken = [attempt for attempt in attempts if attempt.outcome == "spoken"]
     return TierFigures(
         attempts=len(attempts),
         spoken=outcomes["spoken"],
@@ -177,6 +182,8 @@ def _tier(attempts: Sequence[RequestRecord]) -> TierFigures:
             and attempt.request is not None
             and attempt.first_clause is not None
         ),
+        sooner_ms=SpreadWithMax.of(sooner for attempt in spoken if (sooner := attempt.sooner) is not None),
+        dry=sum(attempt.ran_dry for attempt in spoken),
         model=", ".join(dict.fromkeys(a.model for a in attempts if a.model)) or None,
         verdicts=outcomes["verdict"],
         **{end: outcomes[end] for end in ("called", "cancelled", "failed", "withdrawn", "opened", "rejected")},

@@ -113,7 +113,9 @@ class _Recorded(LatencyModel):
 
     def __init__(self, profile: Profile, attempt: RequestRecord, *, clause: int) -> None:
         super().__init__(profile, StallState(profile.provider, 0), 0)
-        request, first, whole, end = attempt.request, attempt.first_token, attempt.first_clause, attempt.end
+        request, first, end = attempt.request, attempt.first_token, attempt.end
+        # An introduction is part of the first clause.
+        whole = attempt.first_clause if attempt.continued is None else attempt.continued
         self._first, self._gap = profile.p50, 1 / profile.tokens_per_s
         if request is not None and first is not None:
             self._first = first - request

@@ -29,7 +29,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found["llm"]["tiers"]["responder"]) == [
         "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed", "withdrawn", "opened",
         "rejected", "verdicts", "failures",
-        "cut_short", "served_otherwise", "shortened",
+        "cut_short", "served_otherwise", "shortened", "sooner_ms", "dry",
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"
     assert list(found["barge_in"]) == [

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -40,6 +41,8 @@ class Answer:
         speaker: takes the answer to the call.
         forbidden: names of the tools that a tier may not call, by tier; other calls of these tiers are checked against
             the schemas.
+        introduces: the seconds in which the rest of the clause must follow an introduction; None if that is not spoken
+            alone.
         clock: seconds.
     """
 
@@ -51,11 +54,12 @@ class Answer:
         context: LLMContext,
         speaker: "Speaker",
         forbidden: Mapping[str, frozenset[str]] | None = None,
+        introduces: Callable[[RequestState, str], float | None] = lambda _request, _text: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.state = state
         self._tiers, self._context, self._speaker = tiers, context, speaker
-        self._forbidden, self._clock = forbidden or {}, clock
+        self._forbidden, self._introduces, self._clock = forbidden or {}, introduces, clock
         self._tasks: list[asyncio.Task[None]] = []
         self._changed, self._committed = asyncio.Event(), asyncio.Event()
         self._opening: Phrase | None = None
@@ -94,6 +98,8 @@ class Answer:
         try:
             while not state.is_over:
                 self._changed.clear()
+                # Words that have arrived go first: the decision depends on how long the call has words to play.
+                await self._forward()
                 decision = state.decide(self._clock())
                 await self._carry_out(decision)
                 await self._forward()
@@ -179,9 +185,18 @@ class Answer:
             prompt_tokens=self._tiers[tier].instruction_tokens + tokens,
             language=self.state.turn.language,
             withholds=tier in self.state.book.thinking,
+            introduces=partial(self._introduction, state),
         )
         self.state.add(request)
         self._tasks.append(self._tiers[tier].ask(request, context, self._changed.set))
+
+    def _introduction(self, request: RequestState, text: str) -> float | None:
+        """The seconds in which the rest must follow an introduction if that is spoken now; else None.
+
+        While the answer is held back, nothing is gained by that. A draft or candidate is judged by its first clause.
+        """
+        is_judged = request.reviewed or request.candidate is not None or request.verifies is not None
+        return None if is_judged or not self.state.committed else self._introduces(request, text)
 
     def _going_on(self, begun: LLMRequest) -> LLMContext:
         """The context of a request that continues an unfinished answer."""

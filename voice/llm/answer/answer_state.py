@@ -10,6 +10,9 @@ from voice.llm.policy.situation import ANY_TURN, Decision, Situation, TurnInfo
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.verification import Review
 
+ENOUGH_TOKENS = 8
+"""The least tokens of a request that say how fast its tier writes."""
+
 
 class PlayoutEstimate:
     """Estimates the playout of the text handed to synthesis, which cannot be observed here.
@@ -179,6 +182,8 @@ class AnswerState:
                 self.book.thinking.discard(state.tier)
             if wait := state.wait:
                 self.book.observe(state.tier, wait.seconds, reached=wait.reached)
+            if state.tokens >= ENOUGH_TOKENS and (token := state.token) is not None:
+                self.book.observe_token(state.tier, token)
         self._judge()
         self.ended = True
 

@@ -4,7 +4,7 @@ The first piece of an answer ends at its first clause, so that speech starts ear
 cut at a clause only when they are long. Punctuation ends a piece only when white space follows, which keeps decimals
 ("3.5"), times ("4:10"), thousands ("1,000"), addresses and file names whole. The piece ends as soon as the white space
 arrives. A comma or semicolon after a letter ends the first piece without it, since a model sends the white space only
-with its next token.
+with its next token. An introduction ("Sure,") may be a piece of its own before the first clause.
 
 A piece ends without punctuation only if it would be longer than a breath (`LONGEST_FIRST`, `LONGEST`): the memory for
 synthesis grows with the square of its length. With our voice (six sentences of either kind, said three times), a cut at
@@ -13,6 +13,7 @@ words before it as at the end of a sentence.
 """
 
 import re
+from collections.abc import Callable
 
 from voice.language import Language
 from voice.language.sentence_ends import LOOKAHEAD, dot_ends
@@ -47,6 +48,10 @@ _DATE = re.compile(
 _ENTITY = re.compile(r"&#?\w{1,8}$")
 
 
+def _never(_text: str) -> bool:
+    return False
+
+
 def has_words(text: str) -> bool:
     """Whether the text has anything audible: punctuation and emoji alone are silent."""
     return any(char.isalnum() for char in text)
@@ -60,12 +65,20 @@ class ClauseSplitter:
         long_chars: a later sentence beyond this many characters is cut at its next clause mark.
         begun: the text continues an answer of which pieces have been spoken, so it has no first piece.
         language: that of the text, for its abbreviations.
+        goes_alone: whether the text before a comma, and the comma, are spoken before the first clause.
     """
 
     def __init__(
-        self, *, first_words: int = 3, long_chars: int = 100, begun: bool = False, language: Language = "en"
+        self,
+        *,
+        first_words: int = 3,
+        long_chars: int = 100,
+        begun: bool = False,
+        language: Language = "en",
+        goes_alone: Callable[[str], bool] = _never,
     ) -> None:
         self._language: Language = language
+        self._goes_alone = goes_alone
         self.first_words = first_words
         self.long_chars = long_chars
         self._start(first=not begun)
@@ -73,7 +86,8 @@ class ClauseSplitter:
     def _start(self, *, first: bool) -> None:
         self._text = ""
         self._scanned = 0
-        self._first = first
+        self._first = self._begins = first
+        self._introduces = False
         self._entry = 0
 
     @property
@@ -90,7 +104,9 @@ class ClauseSplitter:
             start = self._scanned = end
             if has_words(piece):
                 pieces.append(piece)
-                self._first = False
+                # The first clause follows an introduction.
+                self._first, self._begins = self._introduces, False
+                self._introduces = False
         self._text, self._scanned = self._text[start:], self._scanned - start
         return pieces
 
@@ -157,6 +173,8 @@ class ClauseSplitter:
             return False
         if self._first:
             long = len(self._text[start:mark].split(maxsplit=self.first_words)) >= self.first_words
+            if not long and char == "," and self._begins and self._goes_alone(_spoken(self._text[start:end])):
+                self._introduces = long = True
         else:
             long = mark - start >= self.long_chars
         if long and char == "," and _DATE.search(before):

@@ -12,6 +12,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.record.requests import Price, RequestRecord, Tokens, bill
 from voice.language import Language
+from voice.llm.answer.introduction import Introduces, never
 from voice.llm.answer.provider_note import CUT_OFF, ProviderNote
 from voice.llm.answer.streamed_text import StreamedText
 from voice.llm.policy.situation import Outcome, RequestState
@@ -66,6 +67,7 @@ class LLMRequest:
         prompt_tokens: the estimate of its prompt, for a request that reports no usage.
         language: that of the answer.
         withholds: its model has been seen to think without marking its thoughts; see `AnswerCleaner`.
+        introduces: see `StreamedText`.
     """
 
     def __init__(
@@ -76,11 +78,14 @@ class LLMRequest:
         prompt_tokens: int = 0,
         language: Language = "en",
         withholds: bool = False,
+        introduces: Introduces = never,
     ) -> None:
         self.state = state
         self._rules = rules or ToolRules()
         self._prompt_tokens = prompt_tokens
-        self.streamed = StreamedText(state, language=language, tools=self._rules.declared, withholds=withholds)
+        self.streamed = StreamedText(
+            state, language=language, tools=self._rules.declared, withholds=withholds, introduces=introduces
+        )
         self._received = 0
         self.calls: Sequence[FunctionCallFromLLM] = ()
         self.usage: LLMTokenUsage | None = None

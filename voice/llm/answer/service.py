@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pipecat.frames.frames import (
@@ -33,9 +34,12 @@ from voice.llm.answer.answer import Answer
 from voice.llm.answer.conversation import last_user_text
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
 from voice.llm.answer.hold_phrases import HoldPhrases
+from voice.llm.answer.introduction import time_for_rest
 from voice.llm.answer.speaker import Speaker
 from voice.llm.answer.spoken_service import SpokenLLMService
 from voice.llm.answer.turn_planner import TurnPlanner
+from voice.llm.policy.situation import RequestState
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import Traits
 from voice.llm.tools.running import ToolRounds
@@ -82,7 +86,8 @@ class BudgetedLLMService(SpokenLLMService):
             rounds=ToolRounds(tool_rounds),
             spending=planner.spending,
         )
-        self._deadlines = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95)
+        self._budget, self._synthesis_p95 = budget or Budget(), synthesis_p95
+        self._deadlines = TurnDeadline(self._budget, synthesis_p95=synthesis_p95)
         self._answer: Answer | None = None
         self._context: LLMContext | None = None
         """The call's conversation; None before its first turn."""
@@ -205,7 +210,12 @@ class BudgetedLLMService(SpokenLLMService):
         if not state.follows_tool:
             self._speaker.rounds.begin_turn()
         answer = self._answer = Answer(
-            state, tiers=self.tiers, context=context, speaker=self._speaker, forbidden=self.planner.forbidden
+            state,
+            tiers=self.tiers,
+            context=context,
+            speaker=self._speaker,
+            forbidden=self.planner.forbidden,
+            introduces=partial(self._introduction, state.book),
         )
         if not self._speculation_gate.is_speculating:
             # The end of a turn may overtake its speculative context.
@@ -233,6 +243,15 @@ class BudgetedLLMService(SpokenLLMService):
         confirmed = not self._speculation_gate.is_speculating and self._deadlines.ended is None
         begun = frame.speculation and (ahead is not None or confirmed)
         return begun and last_user_text(frame.context) == self.planner.words
+
+    def _introduction(self, book: TierStatistics, request: RequestState, text: str) -> float | None:
+        """The seconds in which the rest must follow an introduction; None if that is not spoken alone."""
+        lasts, synthesis = self._rules.introduction(text), self._synthesis_p95()
+        if lasts is None or synthesis is None:
+            return None
+        # Introductions are synthesised before the call; their times say nothing about other clauses.
+        synthesis = max(synthesis, self._budget.synthesis)
+        return time_for_rest(lasts, token=book.token(request.tier), synthesis=synthesis, own=request.token)
 
     def _commit(self, answer: Answer, now: float) -> None:
         state = answer.state

@@ -24,6 +24,7 @@ from latency.record.requests import AnswerPart
 from voice.frames import AnswerTextFrame, EarlySynthesisFrame
 from voice.language.turn_words import TurnWords
 from voice.llm.answer.conversation import last_assistant_text, last_user_text
+from voice.llm.answer.introduction import Introduces, never
 from voice.llm.answer.long_answer import Part, Piece
 from voice.llm.interruption import BROKEN_OFF
 from voice.turns.words.short_replies import means_go_on, was_asked
@@ -56,11 +57,13 @@ class SpeechRules:
         prepares: whether the first clauses of speculative answers are synthesised early.
         is_wanted: whether a speculative answer to these words is still useful.
         parts: when a long answer is interrupted by a question; None to speak every answer to its end.
+        introduction: how long a beginning such as "Sure," lasts if it may be spoken alone.
     """
 
     prepares: bool = False
     is_wanted: Callable[[str], bool] = _always
     parts: PartRules | None = None
+    introduction: Introduces = never
 
 
 @dataclass

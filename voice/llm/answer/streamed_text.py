@@ -7,6 +7,7 @@ from pipecat.frames.frames import Frame
 from voice.frames import AnswerTextFrame
 from voice.language import Language
 from voice.llm.answer.clauses import ClauseSplitter
+from voice.llm.answer.introduction import Introduces, never, token_count
 from voice.llm.policy.situation import RequestState
 from voice.llm.streamed.cleaner import AnswerCleaner, Piece, Retraction
 from voice.llm.streamed.written_calls import WrittenCall
@@ -77,6 +78,8 @@ class StreamedText:
         language: that of the answer.
         tools: names of the tools that the text may call.
         withholds: see `AnswerCleaner`.
+        introduces: the seconds in which the rest of the clause must follow an introduction; None if that is not spoken
+            alone.
     """
 
     def __init__(
@@ -86,9 +89,11 @@ class StreamedText:
         language: Language = "en",
         tools: frozenset[str] = frozenset(),
         withholds: bool = False,
+        introduces: Introduces = never,
     ) -> None:
         self._state = state
         self._language: Language = language
+        self._introduces = introduces
         self._splitter = self._new_splitter()
         self.cleaner = AnswerCleaner(tools=tools, withholds=withholds)
         self.calls: list[WrittenCall] = []
@@ -117,7 +122,12 @@ class StreamedText:
     def _new_splitter(self) -> ClauseSplitter:
         state = self._state
         begun = state.continues is not None or state.opens or bool(state.clauses)
-        return ClauseSplitter(begun=begun, language=self._language)
+        return ClauseSplitter(begun=begun, language=self._language, goes_alone=self._goes_alone)
+
+    def _goes_alone(self, text: str) -> bool:
+        """Whether an introduction that has just arrived is spoken alone."""
+        self._state.introduction = self._introduces(text)
+        return self._state.introduction is not None
 
     def _take_in(self, pieces: Sequence[Piece], now: float) -> bool:
         progress = False
@@ -139,7 +149,7 @@ class StreamedText:
         self.text, self._given = self.text[:taken], taken
         self._splitter = self._new_splitter()
         if not self._state.clauses:
-            self._state.first_token = self._state.first_clause = None
+            self._state.first_token = self._state.first_clause = self._state.introduction = None
         if kept:
             self._add_words(kept, now)
 
@@ -147,6 +157,9 @@ class StreamedText:
         progress = False
         if self._state.first_token is None and text.strip():
             self._state.first_token, progress = now, True
+        elif text.strip():
+            self._state.tokens += token_count(text)
+            self._state.last_token = now
         if self._state.continues is not None and not self.text and not text[0].isspace():
             text = f" {text}"
         self.text += text
@@ -161,6 +174,8 @@ class StreamedText:
         self._state.clauses += len(clauses)
         if clauses and self._state.first_clause is None:
             self._state.first_clause = now
+        elif clauses and self._state.introduction is not None and self._state.continued is None:
+            self._state.continued = now
         if text := self.text[self._given : until]:
             self.speakable.add(AnswerTextFrame(text, clauses=tuple(clauses)))
         self._given = until

@@ -309,6 +309,9 @@ class Plan:
             return Decision(cancel=stale, wake_at=_next(s.now, switch_at, give_up_at))
         tier = self._successor(s, spoken)
         due_at = None if s.dry_at is None else s.dry_at - min(self._lead(tier), CONTINUATION_LEAD)
+        if spoken.introduced_until is not None:
+            # The rest of the clause is expected by then.
+            due_at = spoken.introduced_until
         if failed or (due_at is not None and s.now >= due_at):
             if sum(a.continues is not None for a in s.requests) < CONTINUATIONS:
                 return Decision(

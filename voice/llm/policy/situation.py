@@ -100,6 +100,13 @@ class RequestState(NewRequest):
     first_token: float | None = None
     first_clause: float | None = None
     """When its first speakable clause was complete; role-only, empty and reasoning chunks do not count."""
+    introduction: float | None = None
+    """Seconds in which the rest must follow its first clause, if that is an introduction ("Sure,"); else None."""
+    continued: float | None = None
+    """When the clause after such an introduction was complete."""
+    last_token: float | None = None
+    tokens: int = 0
+    """About how many tokens came after the first part of its text."""
     clauses: int = 0
     """Speakable clauses that it has delivered."""
     called: float | None = None
@@ -139,6 +146,20 @@ class RequestState(NewRequest):
     def ready(self) -> float | None:
         """When it first had a clause or a tool call; None before that."""
         return self.called if self.first_clause is None else self.first_clause
+
+    @property
+    def token(self) -> float | None:
+        """Seconds that it has taken for a token, after the first part of its text; None before any."""
+        if self.first_token is None or self.last_token is None or not self.tokens:
+            return None
+        return (self.last_token - self.first_token) / self.tokens
+
+    @property
+    def introduced_until(self) -> float | None:
+        """When the rest of its first clause must be there, while it is not; None without an introduction."""
+        if self.introduction is None or self.first_clause is None or self.continued is not None:
+            return None
+        return self.first_clause + self.introduction
 
     @property
     def running(self) -> bool:

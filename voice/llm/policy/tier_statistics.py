@@ -26,6 +26,8 @@ DOWN_FOR = 30.0
 """Seconds for which a tier is not asked after it refused to serve (a rejected key)."""
 ENOUGH_TO_FORESEE = 5
 """Requests from which on the statistics say when a request that is under way will have its first clause."""
+SLOW_SHARE = 0.9
+"""The share of requests that write as fast as a tier is expected to."""
 CLOCK_STEP = 0.001
 """Seconds; shorter differences between waits say nothing."""
 _Z = 1.645
@@ -151,6 +153,7 @@ class TierStatistics:
         self._waits: dict[str, deque[Wait]] = {tier: deque(maxlen=REQUESTS_COUNTED) for tier in p95}
         # Between two requests, a plan asks for the same percentiles several times.
         self._quantiles: dict[tuple[str, float], float | None] = {}
+        self._tokens: dict[str, deque[float]] = {tier: deque(maxlen=REQUESTS_COUNTED) for tier in p95}
         self._down_until: dict[str, float] = {}
         self._room: dict[str, tuple[int, float]] = {}
         self.standing: dict[str, TierPreference] = {tier: TierPreference() for tier in p95}
@@ -184,6 +187,15 @@ class TierStatistics:
         if (tier, share) not in self._quantiles:
             self._quantiles[tier, share] = quantile(self._waits[tier], share)
         return self._quantiles[tier, share]
+
+    def observe_token(self, tier: str, seconds: float) -> None:
+        """Record the mean seconds that a request took for a token, after the first."""
+        self._tokens[tier].append(seconds)
+
+    def token(self, tier: str) -> float | None:
+        """Seconds for a token in nearly all recent requests to a tier; None if too few are known."""
+        times = sorted(self._tokens[tier])
+        return times[int(SLOW_SHARE * len(times))] if len(times) >= ENOUGH_TO_FORESEE else None
 
     def p95(self, tier: str) -> float:
         """The 95th percentile from request to first clause, seconds; at first not below the assumed one."""

@@ -40,6 +40,18 @@ def onset(audio: Audio, sample_rate: int) -> int | None:
     return int(audible[0]) * size if len(audible) else None
 
 
+def split_pause(pieces: Sequence[Piece], sample_rate: int, *, keep: float) -> tuple[list[Piece], Samples]:
+    """The pieces without the silence at their end, of which `keep` seconds stay, and the rest of that silence."""
+    samples = samples_of(pieces)
+    reversed_onset = onset((samples[::-1] / 32768).astype(np.float32), sample_rate)
+    end = len(samples) - max(0, (reversed_onset or 0) - round(keep * sample_rate))
+    spoken, at = [], 0
+    for piece in pieces:
+        spoken.append(Piece(piece.samples[: max(0, end - at)], piece.words))
+        at += len(piece.samples)
+    return spoken, samples[end:]
+
+
 class PieceCutter:
     """Turns the audio of one clause into pieces during synthesis.
 

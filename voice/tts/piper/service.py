@@ -103,6 +103,10 @@ async def _hand_over(making: asyncio.Task[None], pieces: asyncio.Queue[Piece | N
         making.cancel()
 
 
+PAUSE_AHEAD = 0.06
+"""Seconds before the audio of an introduction ends at which the pause after it begins if the rest is not there."""
+PAUSE_STEP = 0.04
+"""Seconds of that pause sent at once; the rest of the clause waits for at most one step."""
 PROMISED_WITHIN = 0.5
 """Seconds of audio left in a call below which its next clause is urgent: about the longest step of another call, with a
 voice that synthesises whole sentences."""
@@ -113,6 +117,9 @@ class PiperTTSService(TTSService):
 
     Prepared audio plays at once: a phrase prepared by the voice (a `HoldPhraseFrame`), or the clause of the last
     `EarlySynthesisFrame`.
+
+    An introduction ("Sure,") may come before the rest of its clause. The voice's own pause after it is sent only while
+    the rest is not there.
 
     Each word is sent after its audio, so that the words sent are the words heard. pipecat's timestamps, which count
     from an answer's first sample, ignore pauses and audio not yet sent.
@@ -134,6 +141,7 @@ class PiperTTSService(TTSService):
         self._first_clause = True
         self._plays_until = 0.0
         """When the audio so far will have been played, unless it is interrupted."""
+        self._pausing: asyncio.Task[None] | None = None
         self.ahead = EarlySynthesis(voice)
 
     def can_generate_metrics(self) -> bool:
@@ -161,6 +169,7 @@ class PiperTTSService(TTSService):
         elif isinstance(frame, InterruptionFrame | EagerEndOfTurnCancelFrame):
             self.ahead.drop()
         if isinstance(frame, InterruptionFrame):
+            self._end_pause()
             self._plays_until = 0.0
         await super().process_frame(frame, direction)
         if isinstance(frame, EarlySynthesisFrame):
@@ -176,6 +185,7 @@ class PiperTTSService(TTSService):
 
     async def cleanup(self) -> None:
         """The call is over."""
+        self._end_pause()
         self.ahead.drop()
         await super().cleanup()  # type: ignore[no-untyped-call]
 
@@ -185,6 +195,7 @@ class PiperTTSService(TTSService):
         sent, words = 0, deque[tuple[str, int]]()
         async for piece in self._pieces(text, first=first):
             if len(piece.samples):
+                self._end_pause()
                 await self.stop_ttfb_metrics()
                 seconds = len(piece.samples) / self._piper.sample_rate
                 self._plays_until = max(self._plays_until, time.monotonic()) + seconds
@@ -194,6 +205,25 @@ class PiperTTSService(TTSService):
             while words and words[0][1] <= sent:
                 await self.add_word_timestamps([(words.popleft()[0], 0.0)], context_id)
         await self.add_word_timestamps([(word, 0.0) for word, _ in words], context_id)
+        if first and (pause := self._piper.pause_after(text)) is not None:
+            self._pausing = asyncio.create_task(self._pause(pause, context_id))
+
+    async def _pause(self, pause: Samples, context_id: str) -> None:
+        """Send the pause after an introduction step by step, each when the audio before it is nearly over."""
+        step = round(PAUSE_STEP * self._piper.sample_rate)
+        for start in range(0, len(pause), step):
+            await asyncio.sleep(self._plays_until - PAUSE_AHEAD - time.monotonic())
+            if not self.audio_context_available(context_id):
+                return
+            samples = pause[start : start + step]
+            await self.append_to_audio_context(context_id, await self._audio(samples, context_id))
+            self._plays_until += len(samples) / self._piper.sample_rate
+
+    def _end_pause(self) -> None:
+        """Send no more of a pause."""
+        if self._pausing is not None:
+            self._pausing.cancel()
+        self._pausing = None
 
     async def _pieces(self, text: str, *, first: bool) -> AsyncIterator[Piece]:
         """A clause's audio: prepared before the call, synthesised early, or synthesised now."""

@@ -19,7 +19,7 @@ from voice.language import Language
 from voice.llm.answer.clauses import has_words, sentences
 from voice.models.store import repair
 from voice.queue_waits import QueueWaits
-from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of, spoken_runs, word_ends
+from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of, split_pause, spoken_runs, word_ends
 from voice.tts.reading.reading import SpokenWord, read_aloud
 from voice.tts.synthesis_thread import SynthesisThread, Urgency, Urgent
 
@@ -27,6 +27,8 @@ EMBEDDED = "en_US-slt-small"
 # Seconds kept before the first audible sample, so that the onset is not clipped.
 LEAD_FIRST = 0.01
 LEAD_LATER = 0.06
+TAIL = 0.04
+"""Seconds of silence kept after an introduction; with `LEAD_LATER`, the pause is as long as inside a clause."""
 PAUSES = ' ,.;:!?…—-"()^$'
 """Silent phoneme symbols."""
 PAD = "_"
@@ -87,6 +89,7 @@ class Voice:
         # In a language without rules, the phonemiser reads figures in its own way.
         self._reads: str | None = settings.espeak_voice[:2] if normalise else None
         self._prepared: dict[str, Sequence[Piece]] = {}
+        self._pauses: dict[str, Samples] = {}
         self._thread = SynthesisThread()
 
     @property
@@ -149,6 +152,23 @@ class Voice:
     def prepared(self, text: str) -> Sequence[Piece] | None:
         """A prepared phrase as `stream` yields it with a lead of `LEAD_FIRST`; None for any other text."""
         return self._prepared.get(text.strip())
+
+    async def prepare_introductions(self, texts: Iterable[str]) -> None:
+        """Synthesise beginnings of answers ("Sure,"), which may then be spoken before the rest of their clause."""
+        for text in texts:
+            pieces = await self.speak(text, lead=LEAD_FIRST, urgency=Urgency.AHEAD)
+            self._prepared[text], self._pauses[text] = split_pause(pieces, self.sample_rate, keep=TAIL)
+
+    def pause_after(self, text: str) -> Samples | None:
+        """The voice's own pause after an introduction, beyond `TAIL`; None for any other text."""
+        return self._pauses.get(text.strip())
+
+    def introduction(self, text: str) -> float | None:
+        """The seconds that an introduction lasts with the voice's own pause after it; None for any other text."""
+        pause = self.pause_after(text)
+        if pause is None:
+            return None
+        return (len(samples_of(self._prepared[text.strip()])) + len(pause)) / self.sample_rate
 
     def close(self) -> None:
         """End the thread."""

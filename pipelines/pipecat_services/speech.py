@@ -8,6 +8,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipelines.pipecat_services.component_factory import ComponentFactory
 from pipelines.pipecat_services.transcript_end import TranscriptEnd
 from voice.wire.endpoint import DEFAULT_OUT_RATE
+from voice.word_check import WordCheck
 
 
 class PipecatRecogniser:
@@ -29,7 +30,7 @@ class PipecatRecogniser:
         """Make the first call's service."""
         self._supply.prepare()
 
-    def service(self, *, at_fades: bool = False) -> FrameProcessor:
+    def service(self, *, at_fades: bool = False, check: WordCheck | None = None) -> FrameProcessor:
         """A new service, which gives words at times of its own, and its `TranscriptEnd`."""
         return Pipeline([self._supply.take(), TranscriptEnd()])
 

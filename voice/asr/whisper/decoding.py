@@ -34,6 +34,9 @@ PASS_SECONDS = 30.0
 
 SILENCE_AFTER, LEAST_CONTEXT = 2.5, 6.0
 """Seconds of silence that "auto" encodes after the audio, and the default minimum of its total."""
+CHECK_CONTEXT = 15.0
+"""The least seconds that a check of the words encodes: tiny.en's words are then as good as with whole windows, at two
+fifths of the time (docs/benchmarks/2026-11-25-two-passes.md)."""
 SILENT_END = 4.0
 """Seconds of a silent window's end whose encoding is appended by "auto". 1 to 30 s work."""
 
@@ -163,6 +166,19 @@ class WhisperPasses:
         decoded = self._decode(audio, prefix, self._frames(audio), is_wanted, is_last=False)
         return None if decoded.looks_wrong else decoded.text
 
+    @property
+    def can_check(self) -> bool:
+        """Whether `check` encodes more than other passes do."""
+        return self._decoding.context == "auto" and self._decoding.least_context < CHECK_CONTEXT
+
+    def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Decoded:
+        """Decode an utterance, at most one window, with a longer context.
+
+        Raises:
+            WithdrawnError: Nobody waits any more.
+        """
+        return self._decode(audio, "", self._frames(audio, CHECK_CONTEXT), is_wanted, is_last=False)
+
     def _window(self, audio: NDArray[np.float32], prefix: str, is_wanted: IsWanted) -> str:
         frames = self._frames(audio)
         is_last = frames == _WHOLE_WINDOW and not prefix
@@ -172,11 +188,11 @@ class WhisperPasses:
             decoded = self._decode(audio, "", _WHOLE_WINDOW, is_wanted, is_last=True)
         return decoded.text
 
-    def _frames(self, audio: NDArray[np.float32]) -> int:
-        """The number of feature frames in the encoder's input."""
+    def _frames(self, audio: NDArray[np.float32], least: float = 0.0) -> int:
+        """The number of feature frames in the encoder's input, for `least` seconds or more."""
         if self._decoding.context == "full":
             return _WHOLE_WINDOW
-        seconds = max(self._decoding.least_context, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
+        seconds = max(self._decoding.least_context, least, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
         return min(_WHOLE_WINDOW, math.ceil(seconds * _FRAMES_PER_SECOND))
 
     def _decode(

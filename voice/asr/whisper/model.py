@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,12 +126,19 @@ def loading(path: Path, *, device: str, compute_type: str) -> Iterator[None]:
         ) from error
 
 
+class Check(NamedTuple):
+    """The result of a check: the text, None if it looks wrong, and the seconds that the pass ran."""
+
+    text: str | None
+    seconds: float
+
+
 class SharedWhisper:
     """One Whisper model and the threads of its passes.
 
     Passes run in order of arrival, and not on the default executor, where they would delay the detector. A pass whose
     future is cancelled is dropped, or stops at its next step (`InferenceQueue`). A partial pass is skipped if another
-    pass runs or waits.
+    pass runs or waits, and a check is withdrawn when another pass comes.
     """
 
     def __init__(self, model: "WhisperModel", *, name: str, language: str | None, decoding: Decoding) -> None:
@@ -151,6 +158,12 @@ class SharedWhisper:
         self.pass_seconds = time.perf_counter() - began
         """Wall time of a pass over a second of audio with almost no text."""
         self._pace = PassPacing(self.pass_seconds)
+        self.check_seconds: float | None = None
+        """Estimated wall time of a check; None for a model that checks nothing, as its passes are no shorter."""
+        if self._passes.can_check:
+            began = time.perf_counter()
+            self.submit_check(second).result()
+            self.check_seconds = time.perf_counter() - began
 
     @classmethod
     def load(
@@ -207,6 +220,24 @@ class SharedWhisper:
     def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> InferenceJob[str | None]:
         """Decode the beginning of an utterance in a thread of the model; result as of `WhisperPasses.listen`."""
         return self._run(self.listen, audio, prefix)
+
+    def submit_check(self, audio: NDArray[np.float32]) -> InferenceJob[Check]:
+        """Check the words of a whole utterance in a thread of the model, unless any other pass of any call comes."""
+
+        def timed(is_wanted: IsWanted) -> Check:
+            began = time.monotonic()
+            text = self.check(audio, is_wanted=is_wanted)
+            seconds = time.monotonic() - began
+            if self.check_seconds is not None:
+                self.check_seconds += _WEIGHT * (seconds - self.check_seconds)
+            return Check(text, seconds)
+
+        return self._queue.submit(timed, spare=True)
+
+    def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> str | None:
+        """Decode a whole utterance with a longer context, at most one window; blocks. None if the text looks wrong."""
+        decoded = self._passes.check(audio, is_wanted=is_wanted)
+        return None if decoded.looks_wrong else decoded.text
 
     def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str:
         """Decode a whole utterance; blocks. See `WhisperPasses.transcribe`."""

@@ -15,7 +15,7 @@ it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free o
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from loguru import logger
@@ -105,6 +105,20 @@ class Decoded:
 
     text: str
     looks_wrong: bool
+    log_probability: float
+    """The mean of its tokens."""
+
+
+class Transcript(str):
+    """The text of an utterance, with the mean log probability of the tokens of its last window."""
+
+    log_probability: float
+
+    def __new__(cls, text: str, log_probability: float) -> Self:
+        """Make a text with its probability."""
+        transcript = super().__new__(cls, text)
+        transcript.log_probability = log_probability
+        return transcript
 
 
 class WhisperPasses:
@@ -137,7 +151,7 @@ class WhisperPasses:
         self._options = info.transcription_options
         self._silent_end = None if decoding.context == "full" else _silent_end(model)
 
-    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str:
+    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> Transcript:
         """Decode a whole utterance, window by window.
 
         Args:
@@ -153,9 +167,10 @@ class WhisperPasses:
         """
         step = round(PASS_SECONDS * SAMPLE_RATE)
         windows = [audio[at : at + step] for at in range(0, max(1, len(audio)), step)]
-        texts = [self._window(window, prefix if len(windows) == 1 else "", is_wanted) for window in windows]
-        text = " ".join(text for text in texts if text)
-        return text if any(character.isalnum() for character in text) else ""
+        decoded = [self._window(window, prefix if len(windows) == 1 else "", is_wanted) for window in windows]
+        text = " ".join(one.text for one in decoded if one.text)
+        has_words = any(character.isalnum() for character in text)
+        return Transcript(text if has_words else "", decoded[-1].log_probability)
 
     def listen(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str | None:
         """Decode the beginning of an utterance, at most one window; None if the text looks wrong.
@@ -171,22 +186,23 @@ class WhisperPasses:
         """Whether `check` encodes more than other passes do."""
         return self._decoding.context == "auto" and self._decoding.least_context < CHECK_CONTEXT
 
-    def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Decoded:
-        """Decode an utterance, at most one window, with a longer context.
+    def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Transcript | None:
+        """Decode an utterance, at most one window, with a longer context; None if the text looks wrong.
 
         Raises:
             WithdrawnError: Nobody waits any more.
         """
-        return self._decode(audio, "", self._frames(audio, CHECK_CONTEXT), is_wanted, is_last=False)
+        decoded = self._decode(audio, "", self._frames(audio, CHECK_CONTEXT), is_wanted, is_last=False)
+        return None if decoded.looks_wrong else Transcript(decoded.text, decoded.log_probability)
 
-    def _window(self, audio: NDArray[np.float32], prefix: str, is_wanted: IsWanted) -> str:
+    def _window(self, audio: NDArray[np.float32], prefix: str, is_wanted: IsWanted) -> Decoded:
         frames = self._frames(audio)
         is_last = frames == _WHOLE_WINDOW and not prefix
         decoded = self._decode(audio, prefix, frames, is_wanted, is_last=is_last)
         if decoded.looks_wrong and not is_last:
             logger.debug(f"{self._name}: decoding again, because this looks wrong: {decoded.text}")
             decoded = self._decode(audio, "", _WHOLE_WINDOW, is_wanted, is_last=True)
-        return decoded.text
+        return decoded
 
     def _frames(self, audio: NDArray[np.float32], least: float = 0.0) -> int:
         """The number of feature frames in the encoder's input, for `least` seconds or more."""
@@ -226,11 +242,12 @@ class WhisperPasses:
         is_unlikely, is_loop = log_probability < LOW_LOG_PROBABILITY, compression > LOOP_COMPRESSION
         is_cut = len(tokens) >= cap
         if result.no_speech_prob > (NO_SPEECH_PROBABILITY if is_unlikely else SURELY_NO_SPEECH):
-            return Decoded(text=prefix, looks_wrong=False)
+            return Decoded(text=prefix, looks_wrong=False, log_probability=log_probability)
         if is_cut:
             logger.debug(f"{self._name}: cut at {cap} tokens for {seconds:.1f} s of audio")
         text = "" if is_cut and is_loop else tokenizer.decode(tokens).strip()
-        return Decoded(text=text, looks_wrong=is_unlikely or is_loop or is_cut)
+        is_wrong = is_unlikely or is_loop or is_cut
+        return Decoded(text=text, looks_wrong=is_wrong, log_probability=log_probability)
 
     def _followed_by_silence(self, encoded: Any, frames: int) -> Any:
         """A short context's encoding, followed by that of a silent window's end."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoding, WhisperPasses, always
+from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoding, Transcript, WhisperPasses, always
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
 from voice.inference_queue import InferenceJob, InferenceQueue, IsWanted, Text, WithdrawnError
@@ -129,7 +129,7 @@ def loading(path: Path, *, device: str, compute_type: str) -> Iterator[None]:
 class Check(NamedTuple):
     """The result of a check: the text, None if it looks wrong, and the seconds that the pass ran."""
 
-    text: str | None
+    text: Transcript | None
     seconds: float
 
 
@@ -234,10 +234,9 @@ class SharedWhisper:
 
         return self._queue.submit(timed, spare=True)
 
-    def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> str | None:
-        """Decode a whole utterance with a longer context, at most one window; blocks. None if the text looks wrong."""
-        decoded = self._passes.check(audio, is_wanted=is_wanted)
-        return None if decoded.looks_wrong else decoded.text
+    def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Transcript | None:
+        """Check the words of a whole utterance; blocks. See `WhisperPasses.check`."""
+        return self._passes.check(audio, is_wanted=is_wanted)
 
     def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str:
         """Decode a whole utterance; blocks. See `WhisperPasses.transcribe`."""

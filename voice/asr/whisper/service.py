@@ -34,7 +34,7 @@ from pipecat.utils.time import time_now_iso8601
 
 from latency.record.turn import CheckOutcome, CheckRecord
 from voice.asr.changed_words import changed_words
-from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
+from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE, Transcript
 from voice.asr.whisper.model import PASSES_AT_FADES, Check, SharedWhisper
 from voice.asr.whisper.segment import Segment, SegmentBuffer
 from voice.asr.whisper.utterance import Utterance
@@ -296,7 +296,7 @@ class WhisperSTTService(STTService):
 
     async def _push_eager(self, text: str) -> None:
         kind = RevisedEagerTranscriptionFrame if self._buffer.has_earlier else EagerTranscriptionFrame
-        await self.push_frame(kind(text, self._user_id, time_now_iso8601(), self._language))
+        await self.push_frame(kind(str(text), self._user_id, time_now_iso8601(), self._language))
 
     def _withdraw(self) -> None:
         """Forget the utterance being spoken."""
@@ -349,10 +349,11 @@ class WhisperSTTService(STTService):
             await self._deliver(utterance, RecogniserFailedFrame(reason=f"{self._model.name} failed: {error}"))
             return
         await self.stop_processing_metrics()
+        utterance.transcript = text
         if text:
             kind = RevisedTranscriptionFrame if self._buffer.has_earlier else TranscriptionFrame
             stamp = time_now_iso8601()
-            await self._deliver(utterance, kind(text, self._user_id, stamp, self._language, finalized=True))
+            await self._deliver(utterance, kind(str(text), self._user_id, stamp, self._language, finalized=True))
         else:
             await self._deliver(utterance, NothingHeardFrame())
 
@@ -364,13 +365,13 @@ class WhisperSTTService(STTService):
         self._buffer.text_is_known()
         if not isinstance(frame, TranscriptionFrame):
             await self._part()
-        elif utterance.segment is not None:
+        elif utterance.segment is not None and utterance.transcript is not None:
             # The answer to these words must already wait for their check.
-            self._begin_check(utterance.segment, frame.text)
+            self._begin_check(utterance.segment, utterance.transcript)
         await self.push_frame(frame)
         await self.emit_stt_usage_metrics()  # type: ignore[no-untyped-call]
 
-    def _begin_check(self, segment: Segment, text: str) -> None:
+    def _begin_check(self, segment: Segment, text: str | Transcript) -> None:
         """Check the final words of an utterance, if that pays."""
         seconds = self._model.check_seconds
         if self._checking == "off" or seconds is None or self._model.language not in get_args(Spoken):
@@ -391,7 +392,7 @@ class WhisperSTTService(STTService):
         self._follow(self._end_check(number, text, passing, dropped), "check")
 
     async def _end_check(
-        self, number: int, text: str, passing: "asyncio.Future[Check]", dropped: Sequence[CheckOutcome]
+        self, number: int, text: str | Transcript, passing: "asyncio.Future[Check]", dropped: Sequence[CheckOutcome]
     ) -> None:
         """Wait for a check, have words replaced that matter, and report the result.
 
@@ -416,13 +417,14 @@ class WhisperSTTService(STTService):
             outcome = "failed"
         else:
             check = passing.result()
-            changed = changed_words(text, check.text, self._spoken_language) if check.text else None
+            if check.text and is_likelier(check.text, text):
+                changed = changed_words(text, check.text, self._spoken_language)
         if check is not None and check.text and changed is not None and self._check.awaits(number):
             outcome = "changed"
             stamp = time_now_iso8601()
             await self.push_frame(
                 CheckedTranscriptionFrame(
-                    check.text, self._user_id, stamp, self._language, finalized=True, check=number
+                    str(check.text), self._user_id, stamp, self._language, finalized=True, check=number
                 )
             )
             try:
@@ -445,3 +447,12 @@ class WhisperSTTService(STTService):
     @property
     def _spoken_language(self) -> Spoken:
         return "de" if self._model.language == "de" else "en"
+
+
+def is_likelier(check: Transcript, text: str | Transcript) -> bool:
+    """Whether the text of a check is likelier than that of the first pass, each by its own pass.
+
+    Of 19 changes by whole windows (121 recordings, 48 speakers), 12 were likelier: these mended 10 texts and spoiled 3;
+    the others mended none and spoiled 4.
+    """
+    return not isinstance(text, Transcript) or check.log_probability > text.log_probability

@@ -215,7 +215,7 @@ class SpokenLLMService(LLMService[Any], HeldAnswers):
         """Stop generating a discarded answer: a speculative one, or one to words that have been corrected."""
         if isinstance(frame, WordsCorrectedFrame):
             await self._start_interruption()  # type: ignore[no-untyped-call]  # as pipecat does
-            await self.stop_all_metrics()
+            await self.stop_all_metrics()  # type: ignore[no-untyped-call]
         else:
             await super()._handle_eager_end_of_turn_cancel(frame)
 

@@ -75,7 +75,9 @@ OTHER: dict[Language, list[tuple[str, str, str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("language", "before", "after"), [(code, *pair) for code, rows in SAME.items() for pair in rows])
+@pytest.mark.parametrize(
+    ("language", "before", "after"), [(code, *pair) for code, rows in SAME.items() for pair in rows]
+)
 def test_what_means_the_same_is_no_change(language: Language, before: str, after: str) -> None:
     assert changed_words(before, after, language) is None
     assert changed_words(after, before, language) is None

@@ -347,9 +347,7 @@ async def calling(
     )
     start = by_its_words if by_words else VADUserTurnStartStrategy(enable_interruptions=True)
     strategies = UserTurnStrategies(start=[start], stop=[stop])
-    user = JoiningUserAggregator(
-        context, params=LLMUserAggregatorParams(user_turn_strategies=strategies), check=check
-    )
+    user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies), check=check)
     assistant = LLMAssistantAggregator(context)
 
     def confirmed(words: str) -> bool:

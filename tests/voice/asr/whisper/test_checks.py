@@ -86,8 +86,6 @@ def audio(seconds: float = 1.0) -> list[Frame]:
     return [InputAudioRawFrame(bytes(3200), SAMPLE_RATE, 1) for _ in range(round(seconds * 10))]
 
 
-
-
 def spoken() -> list[Frame]:
     return [VADUserStartedSpeakingFrame(start_secs=0.2), UserStartedSpeakingFrame(), *audio()]
 
@@ -172,7 +170,12 @@ async def test_if_the_second_pass_fails_the_first_words_stand_and_the_log_says_s
 
 @pytest.mark.parametrize(
     "event",
-    [VADUserStartedSpeakingFrame(start_secs=0.2), STTMuteFrame(mute=True), InterruptionFrame(), OwnVoiceFrame(text="x")],
+    [
+        VADUserStartedSpeakingFrame(start_secs=0.2),
+        STTMuteFrame(mute=True),
+        InterruptionFrame(),
+        OwnVoiceFrame(text="x"),
+    ],
     ids=lambda event: type(event).__name__,
 )
 async def test_a_check_that_nobody_waits_for_is_withdrawn(model: TwoPasses, event: Frame) -> None:

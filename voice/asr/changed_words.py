@@ -13,7 +13,7 @@ from voice.language import Language
 from voice.tts.reading.reading import speech
 
 LONGEST = 1000
-"""The most characters that are compared. A transcript of a minute has fewer; the comparison runs on the event loop."""
+"""The most characters that are compared, which takes up to 40 ms. A transcript of a minute has fewer."""
 LEAST_STEM = 4
 """Letters that inflection leaves of a word, so that "needs" is "need", and "bed" is no form of "be"."""
 

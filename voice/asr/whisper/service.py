@@ -418,7 +418,8 @@ class WhisperSTTService(STTService):
         else:
             check = passing.result()
             if check.text and is_likelier(check.text, text):
-                changed = changed_words(text, check.text, self._spoken_language)
+                # A long text takes longer than the event loop may.
+                changed = await asyncio.to_thread(changed_words, text, check.text, self._spoken_language)
         if check is not None and check.text and changed is not None and self._check.awaits(number):
             outcome = "changed"
             stamp = time_now_iso8601()

@@ -158,12 +158,10 @@ class SharedWhisper:
         self.pass_seconds = time.perf_counter() - began
         """Wall time of a pass over a second of audio with almost no text."""
         self._pace = PassPacing(self.pass_seconds)
-        self.check_seconds: float | None = None
-        """Estimated wall time of a check; None for a model that checks nothing, as its passes are no shorter."""
+        self._check_costs: float | None = None
+        """How many times as long as another pass a check takes."""
         if self._passes.can_check:
-            began = time.perf_counter()
-            self.submit_check(second).result()
-            self.check_seconds = time.perf_counter() - began
+            self._check_costs = self.submit_check(second).result().seconds / self.pass_seconds
 
     @classmethod
     def load(
@@ -221,16 +219,18 @@ class SharedWhisper:
         """Decode the beginning of an utterance in a thread of the model; result as of `WhisperPasses.listen`."""
         return self._run(self.listen, audio, prefix)
 
+    @property
+    def check_seconds(self) -> float | None:
+        """The wall time of a check, by that of the latest other passes; None if they encode no less than a check."""
+        return None if self._check_costs is None else self._check_costs * self._pace.cost
+
     def submit_check(self, audio: NDArray[np.float32]) -> InferenceJob[Check]:
         """Check the words of a whole utterance in a thread of the model, unless any other pass of any call comes."""
 
         def timed(is_wanted: IsWanted) -> Check:
             began = time.monotonic()
             text = self.check(audio, is_wanted=is_wanted)
-            seconds = time.monotonic() - began
-            if self.check_seconds is not None:
-                self.check_seconds += _WEIGHT * (seconds - self.check_seconds)
-            return Check(text, seconds)
+            return Check(text, time.monotonic() - began)
 
         return self._queue.submit(timed, spare=True)
 

@@ -51,6 +51,10 @@ class Second:
 class TwoPasses(SharedWhisper):
     second = Second()
 
+    @property
+    def check_seconds(self) -> float | None:
+        return 0.2
+
     def transcribe(self, audio: NDArray[np.float32], **options: Any) -> Transcript:
         return FIRST
 
@@ -78,7 +82,6 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoPasses]:
 @pytest.fixture
 def model(loaded: TwoPasses) -> TwoPasses:
     loaded.second = Second()
-    loaded.check_seconds = 0.2
     return loaded
 
 
@@ -231,6 +234,17 @@ async def test_corrected_words_that_do_not_arrive_hold_nothing_back(model: TwoPa
     down, _ = await run_test(service, frames_to_send=[*spoken(), *stopped(1.6)], start_timeout=WITHIN)
     assert not check.is_pending
     assert [record.outcome for record in records(list(down))] == ["withdrawn"]
+
+
+def test_a_check_is_as_much_slower_as_the_other_passes(tmp_path_factory: pytest.TempPathFactory) -> None:
+    model = SharedWhisper.load(model_folder.build(tmp_path_factory.mktemp("whisper"), text="Yes."))
+    at_first = model.check_seconds
+    assert at_first is not None
+    assert at_first > 0
+    model._pace.took(10.0, 20.0)
+    assert model.check_seconds is not None
+    assert model.check_seconds > at_first
+    model.close()
 
 
 def test_a_model_of_whole_windows_has_nothing_to_check(tmp_path_factory: pytest.TempPathFactory) -> None:

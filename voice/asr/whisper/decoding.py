@@ -182,9 +182,11 @@ class WhisperPasses:
         return None if decoded.looks_wrong else decoded.text
 
     @property
-    def can_check(self) -> bool:
-        """Whether `check` encodes more than other passes do."""
-        return self._decoding.context == "auto" and self._decoding.least_context < CHECK_CONTEXT
+    def check_costs(self) -> float | None:
+        """How many times as much as other passes `check` encodes; None if it encodes no more."""
+        if self._decoding.context == "full" or self._decoding.least_context >= CHECK_CONTEXT:
+            return None
+        return CHECK_CONTEXT / self._decoding.least_context
 
     def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Transcript | None:
         """Decode an utterance, at most one window, with a longer context; None if the text looks wrong.

@@ -158,10 +158,8 @@ class SharedWhisper:
         self.pass_seconds = time.perf_counter() - began
         """Wall time of a pass over a second of audio with almost no text."""
         self._pace = PassPacing(self.pass_seconds)
-        self._check_costs: float | None = None
-        """How many times as long as another pass a check takes."""
-        if self._passes.can_check:
-            self._check_costs = self.submit_check(second).result().seconds / self.pass_seconds
+        self._check_costs = self._passes.check_costs
+        """How many times as long as another pass a check takes; None if there is nothing to check."""
 
     @classmethod
     def load(
@@ -230,9 +228,18 @@ class SharedWhisper:
         def timed(is_wanted: IsWanted) -> Check:
             began = time.monotonic()
             text = self.check(audio, is_wanted=is_wanted)
-            return Check(text, time.monotonic() - began)
+            seconds = time.monotonic() - began
+            self._check_took(seconds)
+            return Check(text, seconds)
 
         return self._queue.submit(timed, spare=True)
+
+    def _check_took(self, seconds: float) -> None:
+        """Learn from the time of a check; a busy moment does not end all checks, from which alone it learns."""
+        most = self._passes.check_costs
+        if self._check_costs is not None and most is not None and self._pace.cost:
+            latest = min(most, seconds / self._pace.cost)
+            self._check_costs += _WEIGHT * (latest - self._check_costs)
 
     def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Transcript | None:
         """Check the words of a whole utterance; blocks. See `WhisperPasses.check`."""

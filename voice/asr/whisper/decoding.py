@@ -182,7 +182,7 @@ class WhisperPasses:
         return None if decoded.looks_wrong else decoded.text
 
     @property
-    def check_costs(self) -> float | None:
+    def check_encodes(self) -> float | None:
         """How many times as much as other passes `check` encodes; None if it encodes no more."""
         if self._decoding.context == "full" or self._decoding.least_context >= CHECK_CONTEXT:
             return None

@@ -40,6 +40,9 @@ partial texts are worth."""
 PASSES_AT_FADES = 0.3
 """Seconds of passes that may run ahead of the pacing when their timing matters: the passes of two fades with tiny."""
 
+ENCODING = 0.5
+"""The share of the encoder in a pass, until a check has been timed: with tiny.en 0.4."""
+
 _WEIGHT = 0.3  # weight of the latest pass in the estimate
 
 
@@ -158,7 +161,8 @@ class SharedWhisper:
         self.pass_seconds = time.perf_counter() - began
         """Wall time of a pass over a second of audio with almost no text."""
         self._pace = PassPacing(self.pass_seconds)
-        self._check_costs = self._passes.check_costs
+        encodes = self._passes.check_encodes
+        self._check_costs = None if encodes is None else 1 + ENCODING * (encodes - 1)
         """How many times as long as another pass a check takes; None if there is nothing to check."""
 
     @classmethod
@@ -236,7 +240,7 @@ class SharedWhisper:
 
     def _check_took(self, seconds: float) -> None:
         """Learn from the time of a check; a busy moment does not end all checks, from which alone it learns."""
-        most = self._passes.check_costs
+        most = self._passes.check_encodes
         if self._check_costs is not None and most is not None and self._pace.cost:
             latest = min(most, seconds / self._pace.cost)
             self._check_costs += _WEIGHT * (latest - self._check_costs)

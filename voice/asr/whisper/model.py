@@ -42,6 +42,8 @@ PASSES_AT_FADES = 0.3
 
 ENCODING = 0.5
 """The share of the encoder in a pass, until a check has been timed: with tiny.en 0.4."""
+FORGETTING = 0.03
+"""The part of a check's estimated time that is forgotten with each check that is left out because of it."""
 
 _WEIGHT = 0.3  # weight of the latest pass in the estimate
 
@@ -162,8 +164,8 @@ class SharedWhisper:
         """Wall time of a pass over a second of audio with almost no text."""
         self._pace = PassPacing(self.pass_seconds)
         encodes = self._passes.check_encodes
-        self._check_costs = None if encodes is None else 1 + ENCODING * (encodes - 1)
-        """How many times as long as another pass a check takes; None if there is nothing to check."""
+        self.check_seconds = None if encodes is None else self.pass_seconds * (1 + ENCODING * (encodes - 1))
+        """Estimated wall time of a check; None if there is nothing to check."""
 
     @classmethod
     def load(
@@ -221,29 +223,31 @@ class SharedWhisper:
         """Decode the beginning of an utterance in a thread of the model; result as of `WhisperPasses.listen`."""
         return self._run(self.listen, audio, prefix)
 
-    @property
-    def check_seconds(self) -> float | None:
-        """The wall time of a check, by that of the latest other passes; None if they encode no less than a check."""
-        return None if self._check_costs is None else self._check_costs * self._pace.cost
-
     def submit_check(self, audio: NDArray[np.float32]) -> InferenceJob[Check]:
         """Check the words of a whole utterance in a thread of the model, unless any other pass of any call comes."""
 
         def timed(is_wanted: IsWanted) -> Check:
             began = time.monotonic()
-            text = self.check(audio, is_wanted=is_wanted)
+            try:
+                text = self.check(audio, is_wanted=is_wanted)
+            except WithdrawnError:
+                self._check_took(time.monotonic() - began, at_least=True)
+                raise
             seconds = time.monotonic() - began
             self._check_took(seconds)
             return Check(text, seconds)
 
         return self._queue.submit(timed, spare=True)
 
-    def _check_took(self, seconds: float) -> None:
-        """Learn from the time of a check; a busy moment does not end all checks, from which alone it learns."""
-        most = self._passes.check_encodes
-        if self._check_costs is not None and most is not None and self._pace.cost:
-            latest = min(most, seconds / self._pace.cost)
-            self._check_costs += _WEIGHT * (latest - self._check_costs)
+    def skip_check(self) -> None:
+        """Note that a check was left out because of its estimated time; it shrinks, so that one is tried again."""
+        if self.check_seconds is not None:
+            self.check_seconds *= 1 - FORGETTING
+
+    def _check_took(self, seconds: float, *, at_least: bool = False) -> None:
+        """Learn from the time of a check, or from one that was withdrawn after so many seconds."""
+        if self.check_seconds is not None and (seconds > self.check_seconds or not at_least):
+            self.check_seconds += _WEIGHT * (seconds - self.check_seconds)
 
     def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Transcript | None:
         """Check the words of a whole utterance; blocks. See `WhisperPasses.check`."""

@@ -379,7 +379,10 @@ class WhisperSTTService(STTService):
         if not self._in_turn:
             # Speech over an answer may be a backchannel, and an interruption has been decided by then.
             return
-        if segment.seconds > PASS_SECONDS or (self._checking == "auto" and not self._check.pays(seconds)):
+        if segment.seconds > PASS_SECONDS:
+            return
+        if self._checking == "auto" and not self._check.pays(seconds):
+            self._model.skip_check()
             return
         passing = asyncio.wrap_future(self._model.submit_check(segment.samples()))
         dropped: list[CheckOutcome] = []

@@ -59,6 +59,7 @@ from voice.turns.words.sentence_end import SentenceEnds
 from voice.watchdog.hangs import Limits
 from voice.watchdog.watchdog import Watchdog
 from voice.wire.endpoint import IN_RATE
+from voice.word_check import WordCheck
 
 LAG_REMEMBERED = 0.5
 """Seconds without speculative answers after a stall of the event loop."""
@@ -119,11 +120,20 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
     )
     watch = engines.headroom.watch
     stop = _turn_stop(engines, vad, params, watch)
+
+    def thinks() -> float | None:
+        return llm.planner.thinks if isinstance(llm, BudgetedLLMService) else 0.0
+
+    def is_strict() -> bool:
+        return isinstance(llm, BudgetedLLMService) and llm.planner.may_do_harm
+
+    check = WordCheck(thinks=thinks, is_strict=is_strict)
     rules = SpeechRules(
         prepares=settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead,
         is_wanted=stop.speculation.wants,
         parts=PartRules(settings.call.part_ms / 1000, phrases.go_on, words) if settings.call.part_ms else None,
         introduction=engines.synthesiser.introduction,
+        check=check,
     )
     answering = models.services(prompt=behaviour.prompt, tools=behaviour.tools, rules=rules)
     llm = answering[-1]
@@ -143,6 +153,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         # A processor behind the language model may be a recorder that needs the caller's audio.
         passes_audio=bool(behaviour.before_tts),
         audio_through=watchdog.audio_through,
+        check=check,
     )
     assistant = SettlingAssistantAggregator(context)
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
@@ -157,7 +168,7 @@ def build_call(engines: Engines, behaviour: Behaviour, caller: Caller) -> BuiltC
         [
             transport.input(),
             HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None, given_up=end),
-            engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
+            engines.recogniser.service(at_fades=settings.turns.speculation == "early", check=check),
             own_voice,
             Reprompt(phrases),
             *(factory.take() for factory in behaviour.before_llm),

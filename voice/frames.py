@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from pipecat.frames.frames import (
+    EagerEndOfTurnCancelFrame,
     EagerTranscriptionFrame,
     InterimTranscriptionFrame,
     LLMTextFrame,
@@ -14,7 +15,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.text.base_text_aggregator import TextType
 
 from latency.record.requests import AnswerRecord, PhraseKind, RequestRecord
-from latency.record.turn import EndedBy, HangRecord, OverlapRecord
+from latency.record.turn import CheckRecord, EndedBy, HangRecord, OverlapRecord
 
 HOLD_PHRASE = "hold_phrase"
 """The `text_type` of TTS frames for a `HoldPhraseFrame`, which distinguishes them from an answer's clauses."""
@@ -261,6 +262,54 @@ class RevisedTranscriptionFrame(TranscriptionFrame):
 @dataclass
 class RevisedEagerTranscriptionFrame(EagerTranscriptionFrame):
     """An eager text to be followed by a `RevisedTranscriptionFrame`."""
+
+
+@dataclass
+class CheckedTranscriptionFrame(RevisedTranscriptionFrame):
+    """Other words that matter, heard by a second pass over the speech of the latest `TranscriptionFrame`.
+
+    The text replaces that one's even after the commit of its turn, as long as nothing of the answer is being heard.
+
+    Parameters:
+        check: the number of the check; see `voice.word_check.WordCheck`.
+    """
+
+    check: int = 0
+
+
+@dataclass
+class WordsCorrectedFrame(EagerEndOfTurnCancelFrame):
+    """The words of the committed turn were corrected: the answer to them is withdrawn unheard, and another follows.
+
+    Parameters:
+        text: the former words of the turn.
+        corrected: the new ones.
+    """
+
+    text: str = ""
+    corrected: str = ""
+
+
+@dataclass
+class WordsCheckedFrame(SystemFrame):
+    """A check of the latest words has ended.
+
+    Parameters:
+        record: its result.
+    """
+
+    record: CheckRecord = field(default_factory=lambda: CheckRecord(outcome="same"))
+
+
+@dataclass
+class AnswerHeldFrame(SystemFrame):
+    """An answer that had to wait for the check of its words is spoken now.
+
+    Parameters:
+        seconds: how long its first clause waited.
+    """
+
+    seconds: float = 0.0
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A queue of jobs for one model, in which a withdrawn job gives way to the next."""
+"""A queue of jobs for one model, in which a withdrawn job gives way to the next, and spare jobs to all others."""
 
 import threading
 from collections import deque
@@ -21,10 +21,18 @@ class InferenceJob(Future[Text]):
     """The future of one job; cancelling it withdraws the job, even while it runs.
 
     `asyncio.wrap_future` of a job does so when the asyncio future is cancelled.
+
+    Args:
+        decode: does the work.
+        on_withdrawn: called when the job has been withdrawn.
+        spare: whether every other job comes first.
     """
 
-    def __init__(self, decode: Callable[[IsWanted], Text], on_withdrawn: Callable[[], None]) -> None:
+    def __init__(
+        self, decode: Callable[[IsWanted], Text], on_withdrawn: Callable[[], None], *, spare: bool = False
+    ) -> None:
         super().__init__()
+        self.spare = spare
         self._decode = decode
         self._on_withdrawn = on_withdrawn
         self._withdrawn = threading.Event()
@@ -60,7 +68,10 @@ class InferenceQueue:
     """Runs one wanted job at a time, in order of arrival, in threads of its own.
 
     A withdrawn job is dropped, or stops at its next step if it runs; the next job does not wait for that, but begins at
-    once in a spare thread. At most `threads` jobs run, so that a series of withdrawn ones cannot take every core.
+    once in another thread. At most `threads` jobs run, so that a series of withdrawn ones cannot take every core.
+
+    A spare job runs only while no other job is wanted: one that comes while others run or wait is withdrawn, and so is
+    one that runs or waits when another comes.
 
     Args:
         name: The beginning of the threads' names.
@@ -77,24 +88,30 @@ class InferenceQueue:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no job runs or waits."""
+        """Whether no job runs or waits, apart from wanted spare ones, which would give way."""
         with self._lock:
-            return not self._running and not any(job.is_wanted for job in self._waiting)
+            return not any(not (job.spare and job.is_wanted) for job in self._running) and not self._are_wanted()
 
-    def submit(self, decode: Callable[[IsWanted], Text]) -> InferenceJob[Text]:
+    def submit(self, decode: Callable[[IsWanted], Text], *, spare: bool = False) -> InferenceJob[Text]:
         """Queue a job.
 
         Args:
             decode: Does the work in a thread of the queue; raises `WithdrawnError` when its argument returns False.
+            spare: Whether every other job comes first; it is then withdrawn unless the queue has nothing else to do.
 
         Raises:
             RuntimeError: The queue is closed.
         """
-        job = InferenceJob(decode, self._begin)
+        job = InferenceJob(decode, self._begin, spare=spare)
         with self._lock:
             if self._closed:
                 raise RuntimeError("the model has been closed")
+            late = [job] if spare and self._are_wanted() else []
+            if not spare:
+                late = [one for one in (*self._waiting, *self._running) if one.spare]
             self._waiting.append(job)
+        for one in late:
+            one.cancel()
         self._begin()
         return job
 
@@ -121,6 +138,10 @@ class InferenceQueue:
                 self._running.discard(job)
                 job = self._next()
             deliver()
+
+    def _are_wanted(self) -> bool:
+        """Whether other than spare jobs are wanted. The lock must be held."""
+        return any(job.is_wanted and not job.spare for job in (*self._waiting, *self._running))
 
     def _next(self) -> InferenceJob[Any] | None:
         """The job that may begin now, if there is one; it counts as running. The lock must be held."""

@@ -142,6 +142,30 @@ class SpeculationRecord:
     """Whether its first clause went to synthesis before the commit."""
 
 
+CheckOutcome = Literal["same", "changed", "late", "shed", "withdrawn", "failed"]
+"""The result of the second recognition of a turn's words: the words mean the same; others that matter took their place;
+the answer was to be heard before the result; other work came first; the caller went on, or was answered without a
+language model; or the recogniser failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRecord:
+    """A check of a turn's words by a second, longer pass of the recogniser."""
+
+    outcome: CheckOutcome
+    began: Instant | None = None
+    """When it was asked for: the first pass's words were final."""
+    ended: Instant | None = None
+    seconds: Seconds | None = None
+    """How long its pass ran, about its processor time; None for one that never began."""
+    before: str | None = None
+    """The words that matter and that were replaced, in lower case and with numbers in words; None if none were."""
+    after: str | None = None
+    """Their replacement."""
+    held_ms: Milliseconds | None = None
+    """How long the first clause, otherwise ready to be spoken, waited for it; None if it did not."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedTurn:
     """The server's account of a turn, one of its own or one of the user's."""
@@ -191,6 +215,8 @@ class ServerTurn(ReportedTurn):
     """The caller's sounds during its answer, in order; None from a server that does not decide on them."""
     part: AnswerPart | None = None
     """The part of a longer answer that was spoken; None for a whole answer, and from a server that speaks no parts."""
+    checks: tuple[CheckRecord, ...] = ()
+    """The checks of its words, in order; a turn with pauses may have several."""
     answer_pending: bool = False
     """Whether an answer, or the rest of it, is still to come."""
     stalls: Count | None = None

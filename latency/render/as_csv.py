@@ -1,7 +1,8 @@
 """A run as a CSV table with a row for each turn, for spreadsheets and data frames.
 
 The columns and their order are a contract. Names of durations end in `_ms`; names of instants end in `_s`, and instants
-count from the first sample of the session's recording. An unknown value is an empty cell, a truth value "true" or
+count from the first sample of the session's recording. The columns of word checks come last, and only in a run with
+such checks. An unknown value is an empty cell, a truth value "true" or
 "false". Text that a spreadsheet would take for a formula starts with an apostrophe.
 """
 
@@ -45,12 +46,13 @@ def text(report: Report) -> str:
     """The table with its header; lines end with a line feed."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    columns = _COLUMNS if report.quality.checks is None else {**_COLUMNS, **_CHECK_COLUMNS}
+    writer.writerow(columns)
     for outcome in report.outcomes:
         turn = outcome.turn
         judged = judge(turn, budget=report.llm.budget_ms / 1000)
         row = _Row(report, outcome, turn, turn.contributions(), judged, attempts_of(turn), turn_cost(turn))
-        writer.writerow([_cell(pick(row)) for pick in _COLUMNS.values()])
+        writer.writerow([_cell(pick(row)) for pick in columns.values()])
     return file.getvalue()
 
 
@@ -66,6 +68,17 @@ def _of(key: str, pick: Callable[[_Row, str], Cell]) -> Callable[[_Row], Cell]:
 
 def _fields(record: str, *names: str) -> dict[str, Callable[[_Row], Cell]]:
     return {name: attrgetter(f"{record}.{name}") for name in names}
+
+
+def _check(turn: TurnRecord, field: str) -> Cell:
+    """A field of the last check of a turn's words."""
+    checks = [check for one in turn.server_turns for check in one.checks]
+    return getattr(checks[-1], field) if checks else None
+
+
+def _sum_seconds(turn: TurnRecord) -> float | None:
+    seconds = [check.seconds for one in turn.server_turns for check in one.checks if check.seconds is not None]
+    return sum(seconds) if seconds else None
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
@@ -138,3 +151,12 @@ _COLUMNS: dict[str, Callable[[_Row], Cell]] = {
 }
 COLUMNS = tuple(_COLUMNS)
 """The header."""
+_CHECK_COLUMNS: dict[str, Callable[[_Row], Cell]] = {
+    "words_checked": lambda r: _check(r.turn, "outcome"),
+    "words_before": lambda r: _check(r.turn, "before"),
+    "words_after": lambda r: _check(r.turn, "after"),
+    "words_check_ms": lambda r: rounded_ms(_sum_seconds(r.turn)),
+    "words_check_held_ms": lambda r: _check(r.turn, "held_ms"),
+}
+CHECK_COLUMNS = tuple(_CHECK_COLUMNS)
+"""The further columns of a run with checks of words: those of a turn's last check, and the time of all."""

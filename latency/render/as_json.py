@@ -17,6 +17,8 @@ KEYS = tuple(_NAMES[: _NAMES.index("thresholds") + 1])
 def to_json(report: Report) -> dict[str, Any]:
     """The report as one JSON object."""
     content = {key: as_builtins(getattr(report, key)) for key in KEYS if key != "thresholds"}
+    if report.quality.checks is None:
+        del content["quality"]["checks"]
     return content | {"thresholds": checks(report), "method": _method(report)}
 
 

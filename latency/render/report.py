@@ -13,6 +13,7 @@ from latency.render.method import conditions, method
 from latency.render.numbers import UNKNOWN, count, counted, ms, percent, plural
 from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
 from latency.render.turn_table import legend, turn_table
+from latency.report.figures import WordChecks
 from latency.report.llm.speculation import Speculation
 from latency.report.report import Report
 
@@ -61,6 +62,8 @@ def _figures(report: Report) -> Iterator[str]:
     )
     known = UNKNOWN if turns.answers_ok is None else f"{turns.answers_ok} of {report.scored} with a known right answer"
     yield labelled("answers ok", f"{known}; word error rate (wer) {percent(quality.wer)}")
+    if checks := quality.checks:
+        yield labelled("words", _word_checks(checks))
     yield labelled(
         "cut-offs",
         f"{count(quality.cut_offs)} (the bot answered before the user had finished; not in any latency); pauses "
@@ -121,6 +124,22 @@ def _sound(kind: str, results: dict[str, int]) -> str:
     what = {"went_on": "under which the bot went on", "resumed": "silenced and resumed", "stopped": "stopped"}
     return f"{kind} {sum(results.values())}: " + ", ".join(
         f"{results[key]} {what[key]}" for key in what if results[key]
+    )
+
+
+def _word_checks(checks: WordChecks) -> str:
+    """The checks of the words by a second pass."""
+    ends = {
+        "too late": checks.late,
+        "gave way to other passes": checks.shed,
+        "not needed any more": checks.withdrawn,
+        "failed": checks.failed,
+    }
+    others = "".join(f", {number} {end}" for end, number in ends.items() if number)
+    waited = "" if checks.held_ms_max is None else f"; an answer waited {ms(checks.held_ms_max)} ms at most"
+    return (
+        f"checked: {checks.checked} of {plural(checks.turns, 'turn')}, {checks.changed} changed{others}; "
+        f"{checks.seconds:.1f} s of processor time{waited}"
     )
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from latency.judge.turn import Outcome
 from latency.record.requests import Tokens
+from latency.record.turn import CheckOutcome, CheckRecord
 from latency.render.bars import bars
 from latency.render.layout import console_for, fitted, table
 from latency.render.numbers import UNKNOWN, ms, usd
@@ -63,6 +64,8 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield label, UNKNOWN if text is None else text
     if (played := " ".join(one.played for one in turn.server_turns if one.played)) and played != turn.said:
         yield "played", played
+    for check in (check for one in turn.server_turns for check in one.checks):
+        yield "checked", check_told(check)
     for part in (one.part for one in turn.server_turns if one.part):
         asks = ", after which the caller was asked whether to go on" if part.asks else ""
         yield "part", f"{part.number} of a long answer{asks}"
@@ -94,6 +97,24 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "remarks", ", ".join(said)
     if turn.failed:
         yield "failed", turn.failed
+
+
+_CHECKED: dict[CheckOutcome, str] = {
+    "same": "a second pass heard the same",
+    "changed": "a second pass heard other words",
+    "late": "the second pass was too late, and its words were not used",
+    "shed": "the second pass gave way to other passes",
+    "withdrawn": "the second pass was not needed any more",
+    "failed": "the second pass failed, so the words of the first stand",
+}
+
+
+def check_told(check: CheckRecord) -> str:
+    """A check of the words in one sentence."""
+    changed = f": “{check.before or ''}” became “{check.after or ''}”" if check.outcome == "changed" else ""
+    took = "" if check.seconds is None else f"; it took {ms(check.seconds * 1000)} ms"
+    held = "" if check.held_ms is None else f", and the answer waited {ms(check.held_ms)} ms for it"
+    return f"{_CHECKED[check.outcome]}{changed}{took}{held}"
 
 
 def _attempt_table(console: Console, outcome: Outcome) -> None:

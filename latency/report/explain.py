@@ -135,7 +135,8 @@ def _causes(outcome: Outcome, judged: LlmVerdict | None, budget: Budget) -> Iter
     # A late model is always named, even if it kept its share.
     spoiled = judged is not None and judged.verdict in ("rescued", "bridged", "missed")
     excess = budget.total if spoiled else seconds - budget.llm
-    yield Cause(excess, seconds, _model(turn, judged, seconds, held=parts["tier_hold"]))
+    held = parts["tier_hold"] - _held_for_check(turn)
+    yield Cause(excess, seconds, _model(turn, judged, seconds, held=held))
     seconds = parts["speech_synthesis"]
     yield Cause(seconds - budget.synthesis, seconds, f"synthesis took {_ms(seconds)} to its first sample")
     seconds = parts["output_transport"] + parts["playout"]
@@ -219,7 +220,14 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
         yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
     if turn.late_ms_max is not None and turn.late_ms_max > LATE_FRAME_MS:
         yield f"the client sent its audio {turn.late_ms_max:.0f} ms late"
+    if (held := _held_for_check(turn)) > _HELD:
+        yield f"the answer waited {_ms(held)} for the check of its words"
     yield from (unexplained.sentence for unexplained in unexplained_turns([outcome]))
+
+
+def _held_for_check(turn: TurnRecord) -> float:
+    """Seconds that the answer waited for the check of its words."""
+    return sum(check.held_ms or 0.0 for one in turn.server_turns for check in one.checks) / 1000
 
 
 def _stalled(turn: TurnRecord, kind: str, stalls: Sequence[Stall]) -> str:

@@ -10,6 +10,7 @@ from latency.judge.barge_in import BargeInResult, SoundResult
 from latency.judge.session import SessionOutcome
 from latency.judge.turn import LOST, Outcome
 from latency.record.session import Session
+from latency.record.turn import TurnRecord
 from latency.report.stats import Distribution, Spread
 
 
@@ -53,6 +54,29 @@ class BargeInFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WordChecks:
+    """Checks of the recognised words by a second pass."""
+
+    turns: int
+    """Turns with speech."""
+    checked: int
+    """Those with words that were checked in time."""
+    changed: int
+    """Those with words that matter and that were replaced."""
+    late: int
+    """Checks that were not done when the answer was to be heard."""
+    shed: int
+    """Checks that gave way to other passes."""
+    withdrawn: int
+    """Checks that nobody waited for: the caller went on, or was answered without a language model."""
+    failed: int
+    seconds: float
+    """The time of the passes that were done, about their processor time."""
+    held_ms_max: float | None
+    """The longest wait of an answer for a check; None if none waited."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
     """Quality that latency must not cost; None without a recording."""
 
@@ -76,6 +100,8 @@ class Quality:
     parts: dict[str, int]
     """Parts of long answers: the number followed by the question whether to go on (`asked`), and the number continued
     (`went_on`); empty without any."""
+    checks: WordChecks | None
+    """None without any; the key is then left out of the JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +225,28 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
         outages_ms=tuple(round(1000 * (end - at), 1) for one in sessions for at, end in one.session.outages),
         hung=dict(Counter(one.hung.part for one in server_turns if one.hung)),
         parts={"asked": sum(p.asks for p in parts), "went_on": sum(p.number > 1 for p in parts)} if parts else {},
+        checks=word_checks([outcome.turn for session in sessions for outcome in session.outcomes]),
+    )
+
+
+def word_checks(turns: Sequence[TurnRecord]) -> WordChecks | None:
+    """Sum up the checks of the turns' words; None without any."""
+    found = [[check for one in turn.server_turns for check in one.checks] for turn in turns]
+    checks = [check for of_turn in found for check in of_turn]
+    if not checks:
+        return None
+    ends = Counter(check.outcome for check in checks)
+    held = [check.held_ms for check in checks if check.held_ms is not None]
+    return WordChecks(
+        turns=sum(bool(turn.speech) for turn in turns),
+        checked=sum(any(check.outcome in ("same", "changed") for check in of_turn) for of_turn in found),
+        changed=sum(any(check.outcome == "changed" for check in of_turn) for of_turn in found),
+        late=ends["late"],
+        shed=ends["shed"],
+        withdrawn=ends["withdrawn"],
+        failed=ends["failed"],
+        seconds=round(sum(check.seconds or 0.0 for check in checks), 3),
+        held_ms_max=max(held, default=None),
     )
 
 

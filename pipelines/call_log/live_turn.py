@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from latency.record.marks import Mark, Marks
 from latency.record.requests import AnswerPart, RequestOutcome, RequestRecord
 from latency.record.turn import (
+    CheckRecord,
     EndedBy,
     HangRecord,
     OverlapRecord,
@@ -52,6 +53,10 @@ class LiveTurn:
     """Whether it continues the turn before it, which was committed too early."""
     part: AnswerPart | None = None
     """Which part of a longer answer its answer is."""
+    checks: list[CheckRecord] = field(default_factory=list)
+    """The checks of its words."""
+    held: float | None = None
+    """Seconds that its answer waited for the last of them; None if it did not wait."""
     failed: str | None = None
     hung: HangRecord | None = None
     final: bool = False
@@ -113,6 +118,7 @@ class LiveTurn:
             joined=self.joined,
             overlaps=tuple(self.overlaps.values()),
             part=self.part,
+            checks=self._checks(),
             failed=self.failed,
             hung=self.hung,
             attempts=self._attempts(),
@@ -121,6 +127,11 @@ class LiveTurn:
             stalls=None if stalls is None else len(stalls),
         )
         return TurnReport(turn=turn, stalls=stalls or ())
+
+    def _checks(self) -> tuple[CheckRecord, ...]:
+        if self.held is None or not self.checks:
+            return tuple(self.checks)
+        return (*self.checks[:-1], replace(self.checks[-1], held_ms=round(self.held * 1000, 1)))
 
     def _model(self, attempt: RequestRecord) -> str | None:
         """The model that answered; a proxy may have renamed a simulated one."""

@@ -21,12 +21,15 @@ from pipelines.call_log.live_turn import LiveTurn
 from pipelines.call_log.turn_log import TurnLog
 from voice.conversation.transcript import typed_texts
 from voice.frames import (
+    AnswerHeldFrame,
     EarlySynthesisFrame,
     HangFrame,
     OverlapFrame,
     RequestsFrame,
     SilenceAskedFrame,
     TurnJoinsFrame,
+    WordsCheckedFrame,
+    WordsCorrectedFrame,
 )
 from voice.llm.answer.spoken_service import AnswerPartFrame
 from voice.server.event_loop import LoopWatch
@@ -114,6 +117,12 @@ class TurnObserver(BaseObserver):
                 log.in_part(frame.part)
             case EarlySynthesisFrame():
                 log.spoken_ahead()
+            case WordsCheckedFrame():
+                return log.checked(frame.record)
+            case AnswerHeldFrame():
+                log.held(frame.seconds)
+            case WordsCorrectedFrame():
+                return log.corrected(frame.corrected)
             case EagerEndOfTurnCancelFrame():
                 log.withdrawn()
             case HangFrame():

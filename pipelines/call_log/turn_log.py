@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from latency.record.marks import Mark
 from latency.record.requests import AnswerPart
-from latency.record.turn import HEARING, HangRecord, SmartTurnOpinion, SpeculationRecord
+from latency.record.turn import HEARING, CheckRecord, HangRecord, SmartTurnOpinion, SpeculationRecord
 from pipelines.call_log.live_turn import LiveTurn, Stalls
 from voice.frames import OverlapFrame, RequestsFrame, TurnEndFrame
 from voice.turns.turn_follower import TurnFollower
@@ -173,6 +173,30 @@ class TurnLog(TurnFollower[LiveTurn]):
             if turn.speculation:
                 turn.speculation = replace(turn.speculation, spoken_ahead=False)
 
+    def checked(self, record: CheckRecord) -> LiveTurn | None:
+        """Note a check of the turn's words."""
+        if turn := self._spoken:
+            turn.checks.append(record)
+        return turn
+
+    def held(self, seconds: float) -> None:
+        """Note that the turn's answer waited for the check."""
+        if turn := self.turn:
+            turn.held = seconds
+
+    def corrected(self, text: str) -> LiveTurn | None:
+        """Note the corrected words of the committed turn, which is answered anew."""
+        self.withdrawn()
+        turn = self.turn
+        if turn:
+            turn.heard = [text]
+            turn.marks.pop(Mark.LLM_REQUEST, None)
+            turn.llm_end = None
+            if ahead := turn.speculation:
+                discarded = ahead.discarded + ahead.used
+                turn.speculation = replace(ahead, used=False, request=None, discarded=discarded)
+        return turn
+
     def turn_closed(self, now: float) -> None:
         """Commit the turn; a speculative answer that was not discarded answers it."""
         if self._speaking:
@@ -194,8 +218,9 @@ class TurnLog(TurnFollower[LiveTurn]):
 
     def spoken_ahead(self) -> None:
         """Note that the first clause of a speculative answer went to synthesis."""
-        if self.turn and self.turn.speculation:
-            self.turn.speculation = replace(self.turn.speculation, spoken_ahead=True)
+        turn = self.turn
+        if turn and turn.speculation and Mark.TURN_COMMIT not in turn.marks:
+            turn.speculation = replace(turn.speculation, spoken_ahead=True)
 
     def asked(self, now: float) -> None:
         """Note a request to the language model: the first, or one with a tool's result.

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pipecat.processors.frame_processor import FrameProcessor
 
     from voice.queue_waits import QueueWaits
+    from voice.word_check import WordCheck
 
 
 class Recogniser(Protocol):
@@ -39,11 +40,12 @@ class Recogniser(Protocol):
             ComponentError: the engine or its model is missing or broken.
         """
 
-    def service(self, *, at_fades: bool = False) -> "FrameProcessor":
+    def service(self, *, at_fades: bool = False, check: "WordCheck | None" = None) -> "FrameProcessor":
         """The pipecat service of one call.
 
         Args:
             at_fades: whether to give the words so far whenever the voice fades, if the engine can.
+            check: the checks of the call's words, if the engine can check them by a second pass.
         """
 
     async def close(self) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from voice.asr.sphinx.pool import SphinxPool
     from voice.queue_waits import QueueWaits
+    from voice.word_check import WordCheck
 
 
 class Sphinx(AsrTable):
@@ -72,7 +73,7 @@ class SphinxRecogniser:
         # Neither the first call nor the worker may wait for the import of the service.
         await asyncio.gather(self._pool.start(), asyncio.to_thread(_import_service))
 
-    def service(self, *, at_fades: bool = False) -> "STTService":
+    def service(self, *, at_fades: bool = False, check: "WordCheck | None" = None) -> "STTService":
         """A call's recogniser on a worker of its own; it always gives words during speech."""
         from voice.asr.sphinx.service import SphinxSTTService
 

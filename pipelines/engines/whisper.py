@@ -13,6 +13,7 @@ from pipelines.versions import version
 from voice.errors import ComponentError
 from voice.language import Language
 from voice.priority import lower_thread_priority
+from voice.word_check import LONGEST_WAIT
 
 if TYPE_CHECKING:
     from pipecat.services.stt_service import STTService
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from voice.asr.whisper.decoding import Decoding
     from voice.asr.whisper.model import SharedWhisper
     from voice.queue_waits import QueueWaits
+    from voice.word_check import WordCheck
 
 WEIGHTS: dict[Language, str] = {"de": "base"}
 """The default weights for each language other than English."""
@@ -50,6 +52,12 @@ class Whisper(AsrTable):
     """Threads of one pass: 1, or as calibrated."""
     streaming: bool = True
     """Whether to decode while the user speaks, if a pass is fast enough."""
+    check: Literal["auto", "on", "off"] = "auto"
+    """Whether a second pass, of at least 15 s, checks the words while the language model thinks: always, never, or if
+    it is faster than the model. With `context = "full"` there is nothing to check."""
+    check_wait_ms: Annotated[int, Field(ge=0, le=5000)] = round(LONGEST_WAIT * 1000)
+    """How long an answer that could be spoken waits for that check at most. In calls with irreversible tools it always
+    waits."""
 
     def needs(self) -> list[str]:
         """The weights."""
@@ -183,12 +191,19 @@ class WhisperRecogniser:
         finally:
             loader.shutdown(wait=False)
 
-    def service(self, *, at_fades: bool = False) -> "STTService":
+    def service(self, *, at_fades: bool = False, check: "WordCheck | None" = None) -> "STTService":
         """A call's recogniser on the shared model."""
         from voice.asr.whisper.service import WhisperSTTService
 
         assert self._whisper is not None
-        return WhisperSTTService(self._whisper, streaming=self._asr.streaming, at_fades=at_fades)
+        return WhisperSTTService(
+            self._whisper,
+            streaming=self._asr.streaming,
+            at_fades=at_fades,
+            checking=self._asr.check if check else "off",
+            check_limit=self._asr.check_wait_ms / 1000,
+            check=check,
+        )
 
     async def close(self) -> None:
         """End the model's threads."""

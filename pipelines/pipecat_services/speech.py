@@ -19,6 +19,7 @@ from pipelines.pipecat_services.component_factory import ComponentFactory
 from voice.frames import NothingHeardFrame
 from voice.plain_text import plain
 from voice.wire.endpoint import DEFAULT_OUT_RATE
+from voice.word_check import WordCheck
 
 USUAL_LATENCY = 1.0
 """Seconds from the end of speech to the transcript, for a recogniser that does not report its own 99th percentile."""
@@ -48,7 +49,7 @@ class PipecatRecogniser:
         """Make the first call's service."""
         self._factory.prepare()
 
-    def service(self, *, at_fades: bool = False) -> FrameProcessor:
+    def service(self, *, at_fades: bool = False, check: WordCheck | None = None) -> FrameProcessor:
         """A new service, which gives words at times of its own, and its `TranscriptEnd`."""
         return Pipeline([self._factory.take(), TranscriptEnd()])
 

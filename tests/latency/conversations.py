@@ -10,7 +10,7 @@ import numpy.typing as npt
 from latency.record.marks import Mark, Marks
 from latency.record.run import RunHeader
 from latency.record.session import ClockAlignment, ServerLoad
-from latency.record.turn import ServerTurn, TurnRecord
+from latency.record.turn import CheckRecord, ServerTurn, TurnRecord
 
 RATE = 16000
 HEADER = RunHeader(
@@ -129,3 +129,15 @@ def unanswered_turn() -> TurnRecord:
         session="commands", turn=3, text="goodbye", speech=((15.0, 16.0),), wants_answer=True, contains=("goodbye",),
         heard="", said="",
     )  # fmt: skip
+
+
+def checked_turn() -> TurnRecord:
+    """A turn whose words were checked twice: the first check was withdrawn, the second one changed a number."""
+    checks = (
+        CheckRecord(outcome="withdrawn", began=1.5, ended=1.6),
+        CheckRecord(
+            outcome="changed", began=2.2, ended=2.4, seconds=0.19, before="fifteen", after="fifty", held_ms=40.0
+        ),
+    )
+    own = ServerTurn(turn=0, final=True, checks=checks)
+    return TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True, server_turns=(own,))

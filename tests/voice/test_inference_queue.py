@@ -219,3 +219,52 @@ def test_a_withdrawn_pass_is_not_decoded_again_with_the_whole_window(
     with pytest.raises(CancelledError):
         withdrawn.result(WITHIN)
     assert halted.taken == {"encode": 1, "generate_with_fallback": 1}
+
+
+def test_a_spare_pass_gives_way_to_any_other(queue: InferenceQueue) -> None:
+    spare, other = Steps(), Steps()
+    check = queue.submit(spare, spare=True)
+    assert spare.began.wait(WITHIN)
+    assert queue.is_idle
+    passing = queue.submit(other)
+    assert other.began.wait(WITHIN), "the other one begins at once"
+    assert not check.is_wanted
+    spare.go.set()
+    other.go.set()
+    assert passing.result(WITHIN) == "text"
+    with pytest.raises(CancelledError):
+        check.result(WITHIN)
+    assert spare.steps == 1
+
+
+def test_a_spare_pass_does_not_begin_while_others_run_or_wait(queue: InferenceQueue) -> None:
+    running, spare = Steps(), Steps()
+    passing = queue.submit(running)
+    assert running.began.wait(WITHIN)
+    check = queue.submit(spare, spare=True)
+    assert check.cancelled()
+    running.go.set()
+    assert passing.result(WITHIN) == "text"
+    assert spare.steps == 0
+
+
+def test_spare_passes_run_one_after_the_other(queue: InferenceQueue) -> None:
+    first, second = Steps(), Steps()
+    checks = queue.submit(first, spare=True), queue.submit(second, spare=True)
+    assert first.began.wait(WITHIN)
+    assert not second.began.wait(0.1)
+    first.go.set()
+    second.go.set()
+    assert [check.result(WITHIN) for check in checks] == ["text", "text"]
+
+
+def test_a_withdrawn_pass_that_still_computes_does_not_shed_a_spare_one(queue: InferenceQueue) -> None:
+    withdrawn, spare = Steps(), Steps()
+    passing = queue.submit(withdrawn)
+    assert withdrawn.began.wait(WITHIN)
+    passing.cancel()
+    check = queue.submit(spare, spare=True)
+    assert spare.began.wait(WITHIN)
+    spare.go.set()
+    assert check.result(WITHIN) == "text"
+    withdrawn.go.set()

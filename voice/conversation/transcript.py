@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -129,6 +129,10 @@ class Transcript:
         async def caller(_user: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
             await self.add("caller", message.content or "")
 
+        @user.event_handler("on_user_turn_message_corrected")  # type: ignore[untyped-decorator]
+        async def corrected(_user: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
+            await self.correct(message.content or "")
+
         @user.event_handler("on_before_process_frame")  # type: ignore[untyped-decorator]
         async def typed(_user: LLMUserAggregator, frame: Frame) -> None:
             if isinstance(frame, LLMMessagesAppendFrame):
@@ -144,7 +148,18 @@ class Transcript:
         text = " ".join(text.split())
         if not text:
             return
-        self._entries = with_entry(self._entries, Entry(self._clock(), who, text))
+        await self._rewrite(with_entry(self._entries, Entry(self._clock(), who, text)))
+
+    async def correct(self, text: str) -> None:
+        """Replace the caller's latest words."""
+        text = " ".join(text.split())
+        last = max((index for index, entry in enumerate(self._entries) if entry.who == "caller"), default=None)
+        if text and last is not None:
+            entries = self._entries
+            await self._rewrite((*entries[:last], replace(entries[last], text=text), *entries[last + 1 :]))
+
+    async def _rewrite(self, entries: tuple[Entry, ...]) -> None:
+        self._entries = entries
         async with self._writing:
             try:
                 await asyncio.to_thread(self._write, as_text(self._entries))

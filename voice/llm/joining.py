@@ -18,9 +18,10 @@ from pipecat.processors.aggregators.llm_response_universal import (
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.string import TextPartForConcatenation
 
-from voice.frames import RevisedTranscriptionFrame, TurnJoinsFrame
+from voice.frames import CheckedTranscriptionFrame, RevisedTranscriptionFrame, TurnJoinsFrame, WordsCorrectedFrame
 from voice.llm.interruption import latest, mark
 from voice.turns.turn_so_far import joined
+from voice.word_check import WordCheck
 
 
 class JoiningUserAggregator(LLMUserAggregator):
@@ -30,7 +31,9 @@ class JoiningUserAggregator(LLMUserAggregator):
     turn ends. The heard part of the first answer stays before them, marked as interrupted, if it has a whole word. Tool
     calls and their results stay: they have taken effect, and the model that answers the joined words must know.
 
-    A transcript that revises the latest one (`RevisedTranscriptionFrame`) replaces it.
+    A transcript that revises the latest one (`RevisedTranscriptionFrame`) replaces it. So does one by a check
+    (`CheckedTranscriptionFrame`), even if its turn has been committed: the turn is then answered anew. Nothing of the
+    first answer has been heard as long as the check is awaited. Event: `on_user_turn_message_corrected`.
 
     Unless a later part listens, the caller's audio ends here; otherwise it would pass through half of the pipeline, 31
     times a second in each call.
@@ -40,6 +43,7 @@ class JoiningUserAggregator(LLMUserAggregator):
         params: as for pipecat's.
         passes_audio: whether the caller's audio is passed on.
         audio_through: called when a frame of the caller's audio arrives here.
+        check: the checks of the call's transcripts.
     """
 
     def __init__(
@@ -49,12 +53,18 @@ class JoiningUserAggregator(LLMUserAggregator):
         params: LLMUserAggregatorParams,
         passes_audio: bool = True,
         audio_through: Callable[[], None] = lambda: None,
+        check: WordCheck | None = None,
     ) -> None:
         super().__init__(context, params=params)
+        self._check = check or WordCheck()
+        self._last: str | None = None
+        self._correctable: str | None = None
+        """The latest transcript, if it is the end of the last committed turn."""
         self._passes_audio, self._audio_through = passes_audio, audio_through
         self._written: str | None = None
         self._joining = False
         self.add_event_handler("on_user_turn_message_added", self._note)
+        self._register_event_handler("on_user_turn_message_corrected")
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Take back the last turn if it goes on; then do as pipecat's."""
@@ -65,9 +75,14 @@ class JoiningUserAggregator(LLMUserAggregator):
                 # The words that were heard of the first answer.
                 mark(self.context, frame.text)
                 self._joining = False
+            case CheckedTranscriptionFrame() if not (self._check.awaits(frame.check) and self._aggregation):
+                await self._correct(frame)
+                return
             case _:
                 pass
         await super().process_frame(frame, direction)
+        if isinstance(frame, CheckedTranscriptionFrame):
+            self._check.end(frame.check)
         if isinstance(frame, StartFrame):
             # pipecat detects a silent caller only once the agent has spoken, but a call may begin in silence.
             await self._user_idle_controller.wait_for_user()
@@ -89,10 +104,32 @@ class JoiningUserAggregator(LLMUserAggregator):
     async def _handle_transcription(self, frame: TranscriptionFrame) -> None:
         if isinstance(frame, RevisedTranscriptionFrame):
             del self._aggregation[-1:]
+        self._last, self._correctable = frame.text, None
         await super()._handle_transcription(frame)
 
     async def _note(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
-        self._written, self._joining = message.content, False
+        self._written, self._joining, self._correctable = message.content, False, self._last
+
+    async def _correct(self, frame: CheckedTranscriptionFrame) -> None:
+        """Replace the last transcript in the message of the committed turn, and have it answered anew."""
+        if not self._check.awaits(frame.check):
+            return
+        before, last = self._written, self._correctable
+        found = None if before is None else latest(self.context, "user", before)
+        if found is None or before is None or last is None or not before.endswith(last):
+            self._check.drop()
+            return
+        after = joined([before.removesuffix(last).rstrip(), frame.text])
+        found["content"] = after
+        self._written, self._correctable = after, frame.text
+        self._check.correct(frame.check)
+        await self.broadcast_frame(WordsCorrectedFrame, text=before, corrected=after)
+        await self._user_turn_controller.process_frame(WordsCorrectedFrame(text=before, corrected=after))
+        await self.push_context_frame()
+        await self._call_event_handler(
+            "on_user_turn_message_corrected",
+            UserTurnMessageAddedMessage(content=after, timestamp=self._user_turn_start_timestamp),
+        )
 
     def _take_back(self) -> None:
         text = self._written

@@ -191,6 +191,7 @@ class ResponderLLMService(SpokenLLMService):
                 self._ahead = self._record(began)
                 await self._speculate(proposal)
                 return True
+            self._understands(proposal)
             if proposal.reply.call is not None:
                 proposal = with_result(proposal, await self._result_of(proposal.reply.call))
             reply = await self._accept(proposal)
@@ -271,10 +272,16 @@ class ResponderLLMService(SpokenLLMService):
         if self._speculated is None:
             return
         proposal, self._speculated = self._speculated, None
+        self._understands(proposal)
         reply = await self._accept(proposal)
         await self._report_ahead("spoken", commit=time.monotonic())
         if reply.ends_call:
             await self._call_event_handler("on_goodbye")
+
+    def _understands(self, proposal: Proposal) -> None:
+        """Answer words that are understood at once: they are not checked any more."""
+        if proposal.reply.intent != NOT_UNDERSTOOD:
+            self._rules.check.drop()
 
     async def _accept(self, proposal: Proposal) -> Reply:
         """Apply the proposal: update the state, start and cancel timers."""

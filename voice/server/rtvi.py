@@ -27,7 +27,7 @@ from pipecat.processors.frameworks.rtvi.models import ClientMessage
 from pydantic import BaseModel
 
 from voice.errors import ConfigurationError, WireError
-from voice.frames import RevisedTranscriptionFrame, SilenceAskedFrame
+from voice.frames import CheckedTranscriptionFrame, RevisedTranscriptionFrame, SilenceAskedFrame
 from voice.plain_text import plain, plain_values
 from voice.redaction import redacted
 from voice.server import limits
@@ -117,6 +117,9 @@ class CallRTVIObserver(RTVIObserver):
         await super()._handle_interruptions(frame)
 
     async def _handle_user_transcriptions(self, frame: TranscriptionFrame | InterimTranscriptionFrame) -> None:
+        if isinstance(frame, CheckedTranscriptionFrame) and not self._in_turn:
+            # The turn's words have been sent, and clients cannot replace them.
+            return
         if self._in_turn and isinstance(frame, TranscriptionFrame):
             if isinstance(frame, RevisedTranscriptionFrame):
                 del self._words[-1:]

@@ -31,6 +31,7 @@ from voice.frames import (
     TurnEndFrame,
     TurnJoinsFrame,
     VoiceFadedFrame,
+    WordsCorrectedFrame,
 )
 from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import TurnWords
@@ -200,6 +201,8 @@ class EndOfTurn(BaseUserTurnStopStrategy):
                 await self._end("own_voice")
             case RecogniserFailedFrame():
                 await self._end("recogniser_failed", failure=frame.reason)
+            case WordsCorrectedFrame():
+                turn.correct(frame.corrected)
             case EagerEndOfTurnCancelFrame():
                 self.speculation.refuse()
             case InterruptionFrame():
@@ -302,7 +305,8 @@ class EndOfTurn(BaseUserTurnStopStrategy):
         self, ended_by: EndedBy, evidence: Evidence | None, needed: float | None, failure: str | None
     ) -> None:
         """Announce what ended the turn, then commit it."""
-        confirmed = self.speculation.confirm(joined(self.turn.words))
+        words = joined(self.turn.words)
+        confirmed = self.speculation.confirm(words)
         verdict = self._weighing.verdict
         if not confirmed:
             await self._ahead.discard()
@@ -323,6 +327,10 @@ class EndOfTurn(BaseUserTurnStopStrategy):
                 confirmed=confirmed,
             )
         )
+        if confirmed and joined(self.turn.words) != words:
+            # They have just been corrected.
+            confirmed = False
+            await self._cancel()
         if confirmed and not self.turn.speaking:
             # Its answer is on the way: reporting the end of the turn releases it.
             await self.trigger_user_turn_finalized(confirms_speculation=True)

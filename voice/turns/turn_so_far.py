@@ -189,5 +189,9 @@ class TurnSoFar:
         self.revises = False
         self.final, self._eager = final, ""
 
+    def correct(self, text: str) -> None:
+        """Replace the words of the turn that was committed last."""
+        self._committed = [text]
+
     def _forget_words(self) -> None:
         self.words, self.final, self._eager = [], False, ""

@@ -10,8 +10,9 @@ from latency.record.json_form import from_json
 from latency.record.requests import RequestRecord
 from latency.record.run import Run
 from latency.record.turn import Stall
-from latency.render.as_csv import COLUMNS, text
+from latency.render.as_csv import CHECK_COLUMNS, COLUMNS, text
 from latency.report.report import Report, build
+from tests.latency.conversations import MakeRun, checked_turn
 
 
 @pytest.fixture
@@ -114,3 +115,9 @@ def test_text_is_never_a_formula_and_keeps_commas_quotes_and_lines(report: Repor
     outcomes = (replace(first, turn=replace(first.turn, said=said)),)
     (one,) = rows(replace(report, sessions=(replace(session, outcomes=outcomes),)))
     assert one["said"] == cell
+
+
+def test_checks_of_words_have_columns_only_if_there_are_any(make_run: MakeRun, load: Callable[[Path], Run]) -> None:
+    (row,) = rows(build(load(make_run([checked_turn()], None))))
+    assert tuple(row) == COLUMNS + CHECK_COLUMNS
+    assert [row[name] for name in CHECK_COLUMNS] == ["changed", "fifteen", "fifty", "190.0", "40.0"]

@@ -3,9 +3,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from latency.record.run import Run
-from latency.render.as_json import text
+from latency.render.as_json import text, to_json
 from latency.report.checks import Check
 from latency.report.report import build
+from tests.latency.conversations import MakeRun, checked_turn
 
 LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800", "p50_ci", "p95_ci", "unanswered"]
 
@@ -87,3 +88,21 @@ def test_unknown_is_null(short_run: Path, load: Callable[[Path], Run]) -> None:
     assert found["turn_ms"]["p99"] is None
     assert found["turn_ms_cold"]["p50"] is None
     assert (found["cost"]["usd"], found["cost"]["usd_per_100_turns"]) == (None, None)
+
+
+def test_checks_of_words_are_a_key_only_if_there_are_any(
+    make_run: MakeRun, load: Callable[[Path], Run], short_run: Path
+) -> None:
+    found = to_json(build(load(make_run([checked_turn()], None))))["quality"]["checks"]
+    assert found == {
+        "turns": 1,
+        "checked": 1,
+        "changed": 1,
+        "late": 0,
+        "shed": 0,
+        "withdrawn": 1,
+        "failed": 0,
+        "seconds": 0.19,
+        "held_ms_max": 40.0,
+    }
+    assert "checks" not in to_json(build(load(short_run)))["quality"]

@@ -13,7 +13,7 @@ from latency.render.report import write
 from latency.report.checks import Check
 from latency.report.llm.speculation import Speculation
 from latency.report.report import Report, build
-from tests.latency.conversations import Conversation, MakeRun
+from tests.latency.conversations import Conversation, MakeRun, checked_turn
 
 
 @pytest.fixture
@@ -108,6 +108,15 @@ def test_parts_of_long_answers_are_counted(make_run: MakeRun, load: Callable[[Pa
     turn = TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True, server_turns=own)
     text = " ".join(drawn(build(load(make_run([turn], Conversation(16).bot(2.5, 14).samples)))).split())
     assert "2 times the caller was asked whether a long answer should go on; it went on 2 times" in text
+
+
+def test_checks_of_words_are_counted(make_run: MakeRun, load: Callable[[Path], Run], report: Report) -> None:
+    text = " ".join(drawn(build(load(make_run([checked_turn()], Conversation(16).bot(2.5, 14).samples)))).split())
+    assert (
+        "words checked: 1 of 1 turn, 1 changed, 1 not needed any more; 0.2 s of processor time; an answer waited 40 ms "
+        "at most" in text
+    )
+    assert not any(line.startswith("words ") for line in drawn(report).splitlines())
 
 
 def test_a_run_without_answers_has_no_tables_of_dashes(make_run: MakeRun, load: Callable[[Path], Run]) -> None:

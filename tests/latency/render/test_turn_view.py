@@ -13,6 +13,7 @@ from latency.record.run import Run
 from latency.render.turn_view import write_turn
 from latency.report.report import build
 from latency.report.waterfall import waterfall
+from tests.latency.conversations import checked_turn
 
 
 @pytest.fixture
@@ -106,6 +107,17 @@ def test_without_requests_there_is_no_table(first: Outcome) -> None:
 )
 def test_the_transcript_and_remarks_are_shown(first: Outcome, values: dict[str, Any], line: str) -> None:
     assert line in drawn(changed(first, **values))
+
+
+def test_checks_of_the_words_are_shown(first: Outcome) -> None:
+    lines = drawn(replace(first, turn=replace(first.turn, server_turns=checked_turn().server_turns)))
+    assert "checked   the second pass was not needed any more" in lines
+    assert (
+        "checked   a second pass heard other words: “fifteen” became “fifty”; it took 190 ms, and the answer waited 40 "
+        "ms for it"
+        in " ".join(" ".join(lines).split()).replace("checked the", "checked   the").replace("checked a", "checked   a")
+    )
+    assert not any(line.startswith("checked") for line in drawn(first))
 
 
 @pytest.mark.parametrize(("right", "text"), [(True, "yes"), (False, "NO"), (None, "unknown")])

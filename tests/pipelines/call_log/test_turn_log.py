@@ -6,7 +6,7 @@ import pytest
 
 from latency.record.json_form import from_json
 from latency.record.requests import AnswerRecord, RequestRecord
-from latency.record.turn import Stall
+from latency.record.turn import CheckRecord, Stall
 from pipelines.call_log.live_turn import LiveTurn
 from pipelines.call_log.turn_log import TurnLog
 from voice.frames import RequestsFrame, TurnEndFrame
@@ -403,3 +403,32 @@ def test_tools_are_marked_unless_something_was_spoken_before_they_ran() -> None:
     log.tool_began(11.5, "weather")
     log.tool_ended(12.0, "weather", goes_on=True)
     assert not log.turn.marks.keys() & {"tool_called", "tool_returned"}
+
+
+def test_corrected_words_replace_the_heard_ones_and_their_answer_is_the_turns() -> None:
+    log = TurnLog(tier="large", speculates=True)
+    log.turn_opened(1.0)
+    log.mark_last("vad_stop", 2.2)
+    log.heard(2.2, "set a timer for fifteen minutes")
+    log.asked_ahead(2.21)
+    log.turn_closed(2.25)
+    log.corrected("set a timer for fifty minutes")
+    log.asked(2.5)
+    log.checked(CheckRecord(outcome="changed", began=2.2, ended=2.4, seconds=0.19, before="fifteen", after="fifty"))
+    log.held(0.05)
+    assert log.turn is not None
+    turn = log.turn.report().turn
+    assert turn.heard == "set a timer for fifty minutes"
+    assert (turn.marks["llm_request"], turn.marks["turn_commit"]) == (2.5, 2.25)
+    assert turn.speculation is not None
+    assert (turn.speculation.used, turn.speculation.discarded) == (False, 1)
+    (check,) = turn.checks
+    assert (check.outcome, check.held_ms) == ("changed", 50.0)
+
+
+def test_a_turn_without_checks_has_none_and_an_answer_may_wait_for_one_that_is_not_over() -> None:
+    log = TurnLog(tier="large")
+    log.turn_opened(1.0)
+    log.held(0.05)
+    assert log.turn is not None
+    assert log.turn.report().turn.checks == ()

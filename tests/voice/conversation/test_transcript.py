@@ -34,6 +34,19 @@ async def test_a_turn_that_goes_on_takes_the_place_of_its_beginning(tmp_path: Pa
     ]  # fmt: skip
 
 
+async def test_corrected_words_replace_the_callers_latest(tmp_path: Path) -> None:
+    transcript = Transcript(tmp_path, clock=lambda: NOW)
+    await transcript.correct("nobody has spoken")
+    await transcript.add("caller", "hello")
+    await transcript.add("agent", "Hello.")
+    await transcript.add("caller", "set a timer for fifteen minutes")
+    await transcript.correct("set a timer for fifty minutes")
+    lines = (tmp_path / "20261120-161005.txt").read_text().splitlines()
+    assert [line.split(" ", 1)[1] for line in lines] == [
+        "caller: hello", "agent: Hello.", "caller: set a timer for fifty minutes",
+    ]  # fmt: skip
+
+
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigurationError, match="call.transcripts: .*file.* cannot be written to"):

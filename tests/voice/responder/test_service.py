@@ -34,8 +34,10 @@ from voice.frames import (
 )
 from voice.language.english.phrases import ENGLISH
 from voice.llm.answer.conversation import last_user_text
+from voice.llm.answer.spoken_service import SpeechRules
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService
+from voice.word_check import WordCheck
 
 NOW = datetime(2026, 11, 20, 16, 10)
 
@@ -309,3 +311,26 @@ async def test_a_withdrawn_answer_before_a_model_is_reported_as_withdrawn() -> N
     down, _ = await run(front, [ahead, SleepFrame(), EagerEndOfTurnCancelFrame(), SleepFrame()])
     (report,) = [frame for frame in down if isinstance(frame, RequestsFrame)]
     assert (report.attempts[0].outcome, report.answer.is_committed) == ("withdrawn", False)
+
+
+@pytest.mark.parametrize("speculation", [False, True])
+async def test_a_request_that_is_understood_waits_for_no_check_of_its_words(speculation: bool) -> None:
+    check = WordCheck()
+    service = ResponderLLMService(clock=lambda: NOW, rules=SpeechRules(check=check))
+    why: list[str] = []
+    check.begin(why.append)
+    frames: list[Frame] = [UserStartedSpeakingFrame(), ask("what is seven times eight", speculation=speculation)]
+    down, _ = await run(service, [*frames, SleepFrame(0.1), UserStoppedSpeakingFrame(), SleepFrame(0.1)])
+    assert said(down) == "7 times 8 is 56."
+    assert why == ["withdrawn"]
+
+
+async def test_words_that_are_not_understood_are_answered_after_their_check() -> None:
+    check = WordCheck()
+    service = ResponderLLMService(clock=lambda: NOW, rules=SpeechRules(check=check))
+    number = check.begin(lambda _why: None)
+    asyncio.get_running_loop().call_later(0.3, check.end, number)
+    began = time.monotonic()
+    down, _ = await run(service, [ask("colourless green ideas"), SleepFrame(0.5)])
+    assert said(down)
+    assert time.monotonic() - began > 0.3

@@ -49,6 +49,7 @@ from pipecat.workers.runner import WorkerRunner
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import (
+    CheckedTranscriptionFrame,
     EagerHintFrame,
     RequestsFrame,
     RevisedEagerTranscriptionFrame,
@@ -72,6 +73,7 @@ from voice.turns.barge_in.turn_start import BargeInStart
 from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
 from voice.turns.smart_turn import SmartTurnVerdict
+from voice.word_check import LONGEST_WAIT, WordCheck
 
 FRAME = bytes(640)  # 20 ms of silence at 16 kHz
 HEARD = "I heard "
@@ -205,6 +207,9 @@ class Call:
     written: list[str] = field(default_factory=list)
     """What has been written into the conversation as the user's words, even if it was taken back."""
     mouth: Mouth = field(default_factory=Mouth)
+    check: WordCheck = field(default_factory=WordCheck)
+    dropped: list[str] = field(default_factory=list)
+    """Why checks were dropped."""
     tempo: float = 1.0
     """Seconds that a second of audio takes; silence is counted in audio, so less is faster."""
 
@@ -243,6 +248,14 @@ class Call:
     async def final(self, text: str, *, revised: bool = False) -> None:
         kind = RevisedTranscriptionFrame if revised else TranscriptionFrame
         await self.tell(kind(text, "user", "", finalized=True))
+
+    def begins_check(self, limit: float = LONGEST_WAIT) -> int:
+        """The recogniser begins to check its words."""
+        return self.check.begin(self.dropped.append, limit=limit)
+
+    async def corrects(self, check: int, text: str) -> None:
+        """The check has heard other words."""
+        await self.tell(CheckedTranscriptionFrame(text, "user", "", finalized=True, check=check))
 
     async def until(self, what: Any, seconds: float = 20.0) -> None:
         """Wait for something to come true."""
@@ -290,11 +303,14 @@ async def calling(
     reads: Any = lambda _text: None,
     reader: Any = None,
     by_words: bool = False,
+    strict: bool = False,
 ) -> AsyncIterator[Call]:
     """A call whose model needs up to `wait` seconds to its first word.
 
-    With `by_words`, speech during an answer, and before it, is judged by its words.
+    With `by_words`, speech during an answer, and before it, is judged by its words. With `strict`, answers wait for
+    checks without a limit.
     """
+    check = WordCheck(is_strict=lambda: strict)
     booked: list[str] = []
     written: list[str] = []
 
@@ -318,7 +334,7 @@ async def calling(
         [Tier("large", model)],
         make_policy("single", large="large", fast=None, bridge=False),
         book=TierStatistics({"large": 0.5}),
-        rules=SpeechRules(prepares=True, is_wanted=stop.speculation.wants),
+        rules=SpeechRules(prepares=True, is_wanted=stop.speculation.wants, check=check),
     )
     schemas = ToolsSchema(standard_tools=[describe(book)]) if tools else NOT_GIVEN
     context = LLMContext(tools=schemas)
@@ -333,12 +349,16 @@ async def calling(
     )
     start = by_its_words if by_words else VADUserTurnStartStrategy(enable_interruptions=True)
     strategies = UserTurnStrategies(start=[start], stop=[stop])
-    user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
+    user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies), check=check)
     assistant = LLMAssistantAggregator(context)
 
     def confirmed(words: str) -> bool:
         # A confirmed answer may be quicker than the note in the context.
         return words in written or words == stop.speculation.confirmed
+
+    @user.event_handler("on_user_turn_message_corrected")  # type: ignore[untyped-decorator]
+    async def corrected(_: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
+        written.append(message.content)
 
     @user.event_handler("on_user_turn_message_added")  # type: ignore[untyped-decorator]
     async def added(_: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
@@ -364,7 +384,7 @@ async def calling(
     try:
         async with asyncio.timeout(60):
             await started.wait()
-        yield Call(worker, stop, judge, model, llm, tts, ear, context, booked, written, mouth)
+        yield Call(worker, stop, judge, model, llm, tts, ear, context, booked, written, mouth, check)
     finally:
         await worker.cancel()
         await running

@@ -15,7 +15,7 @@ it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free o
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from loguru import logger
@@ -34,6 +34,9 @@ PASS_SECONDS = 30.0
 
 SILENCE_AFTER, LEAST_CONTEXT = 2.5, 6.0
 """Seconds of silence that "auto" encodes after the audio, and the default minimum of its total."""
+CHECK_CONTEXT = 15.0
+"""The least seconds that a check of the words encodes: tiny.en's words are then as good as with whole windows, at two
+fifths of the time (docs/benchmarks/2026-11-25-two-passes.md)."""
 SILENT_END = 4.0
 """Seconds of a silent window's end whose encoding is appended by "auto". 1 to 30 s work."""
 
@@ -101,10 +104,24 @@ class Decoded:
     """The text of a window."""
 
     text: str
+    log_probability: float
+    """The mean of its tokens."""
     looks_wrong: bool = False
     """Whether Whisper's own figures say that it is unreliable: it is broken or unlikely."""
     is_broken: bool = False
     """Whether it repeats itself or was cut off."""
+
+
+class Transcript(str):
+    """The text of an utterance, with the mean log probability of the tokens of its last window."""
+
+    log_probability: float
+
+    def __new__(cls, text: str, log_probability: float) -> Self:
+        """Make a text with its probability."""
+        transcript = super().__new__(cls, text)
+        transcript.log_probability = log_probability
+        return transcript
 
 
 class WhisperPasses:
@@ -137,7 +154,7 @@ class WhisperPasses:
         self._options = info.transcription_options
         self._silent_end = None if decoding.context == "full" else _silent_end(model)
 
-    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str:
+    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> Transcript:
         """Decode a whole utterance, window by window.
 
         Args:
@@ -153,9 +170,10 @@ class WhisperPasses:
         """
         step = round(PASS_SECONDS * SAMPLE_RATE)
         windows = [audio[at : at + step] for at in range(0, max(1, len(audio)), step)]
-        texts = [self._window(window, prefix if len(windows) == 1 else "", is_wanted) for window in windows]
-        text = " ".join(text for text in texts if text)
-        return text if any(character.isalnum() for character in text) else ""
+        decoded = [self._window(window, prefix if len(windows) == 1 else "", is_wanted) for window in windows]
+        text = " ".join(one.text for one in decoded if one.text)
+        has_words = any(character.isalnum() for character in text)
+        return Transcript(text if has_words else "", decoded[-1].log_probability)
 
     def listen(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> Decoded:
         """Decode the beginning of an utterance, at most one window, once.
@@ -165,20 +183,36 @@ class WhisperPasses:
         """
         return self._decode(audio, prefix, self._frames(audio), is_wanted, is_last=False)
 
-    def _window(self, audio: NDArray[np.float32], prefix: str, is_wanted: IsWanted) -> str:
+    @property
+    def check_encodes(self) -> float | None:
+        """How many times as much as other passes `check` encodes; None if it encodes no more."""
+        if self._decoding.context == "full" or self._decoding.least_context >= CHECK_CONTEXT:
+            return None
+        return CHECK_CONTEXT / self._decoding.least_context
+
+    def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Transcript | None:
+        """Decode an utterance, at most one window, with a longer context; None if the text looks wrong.
+
+        Raises:
+            WithdrawnError: Nobody waits any more.
+        """
+        decoded = self._decode(audio, "", self._frames(audio, CHECK_CONTEXT), is_wanted, is_last=False)
+        return None if decoded.looks_wrong else Transcript(decoded.text, decoded.log_probability)
+
+    def _window(self, audio: NDArray[np.float32], prefix: str, is_wanted: IsWanted) -> Decoded:
         frames = self._frames(audio)
         is_last = frames == _WHOLE_WINDOW and not prefix
         decoded = self._decode(audio, prefix, frames, is_wanted, is_last=is_last)
         if decoded.looks_wrong and not is_last:
             logger.debug(f"{self._name}: decoding again, because this looks wrong: {decoded.text}")
             decoded = self._decode(audio, "", _WHOLE_WINDOW, is_wanted, is_last=True)
-        return decoded.text
+        return decoded
 
-    def _frames(self, audio: NDArray[np.float32]) -> int:
-        """The number of feature frames in the encoder's input."""
+    def _frames(self, audio: NDArray[np.float32], least: float = 0.0) -> int:
+        """The number of feature frames in the encoder's input, for `least` seconds or more."""
         if self._decoding.context == "full":
             return _WHOLE_WINDOW
-        seconds = max(self._decoding.least_context, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
+        seconds = max(self._decoding.least_context, least, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
         return min(_WHOLE_WINDOW, math.ceil(seconds * _FRAMES_PER_SECOND))
 
     def _decode(
@@ -212,12 +246,17 @@ class WhisperPasses:
         is_unlikely, is_loop = log_probability < LOW_LOG_PROBABILITY, compression > LOOP_COMPRESSION
         is_cut = len(tokens) >= cap
         if result.no_speech_prob > (NO_SPEECH_PROBABILITY if is_unlikely else SURELY_NO_SPEECH):
-            return Decoded(text=prefix)
+            return Decoded(text=prefix, log_probability=log_probability)
         if is_cut:
             logger.debug(f"{self._name}: cut at {cap} tokens for {seconds:.1f} s of audio")
         text = "" if is_cut and is_loop else tokenizer.decode(tokens).strip()
         is_broken = is_loop or is_cut
-        return Decoded(text=text, looks_wrong=is_unlikely or is_broken, is_broken=is_broken)
+        return Decoded(
+            text=text,
+            log_probability=log_probability,
+            looks_wrong=is_unlikely or is_broken,
+            is_broken=is_broken,
+        )
 
     def _followed_by_silence(self, encoded: Any, frames: int) -> Any:
         """A short context's encoding, followed by that of a silent window's end."""

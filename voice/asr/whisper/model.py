@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoded, Decoding, WhisperPasses, always
+from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoded, Decoding, Transcript, WhisperPasses, always
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
 from voice.inference_queue import InferenceJob, InferenceQueue, IsWanted, Text, WithdrawnError
@@ -39,6 +39,11 @@ partial texts are worth."""
 
 PASSES_AT_FADES = 0.3
 """Seconds of passes that may run ahead of the pacing when their timing matters: the passes of two fades with tiny."""
+
+ENCODING = 0.5
+"""The share of the encoder in a pass, until a check has been timed: with tiny.en 0.4."""
+FORGETTING = 0.03
+"""The part of a check's estimated time that is forgotten with each check that is left out because of it."""
 
 _WEIGHT = 0.3  # weight of the latest pass in the estimate
 
@@ -126,12 +131,19 @@ def loading(path: Path, *, device: str, compute_type: str) -> Iterator[None]:
         ) from error
 
 
+class Check(NamedTuple):
+    """The result of a check: the text, None if it looks wrong, and the seconds that the pass ran."""
+
+    text: Transcript | None
+    seconds: float
+
+
 class SharedWhisper:
     """One Whisper model and the threads of its passes.
 
     Passes run in order of arrival, and not on the default executor, where they would delay the detector. A pass whose
     future is cancelled is dropped, or stops at its next step (`InferenceQueue`). A partial pass is skipped if another
-    pass runs or waits.
+    pass runs or waits, and a check is withdrawn when another pass comes.
     """
 
     def __init__(self, model: "WhisperModel", *, name: str, language: str | None, decoding: Decoding) -> None:
@@ -151,6 +163,9 @@ class SharedWhisper:
         self.pass_seconds = time.perf_counter() - began
         """Wall time of a pass over a second of audio with almost no text."""
         self._pace = PassPacing(self.pass_seconds)
+        encodes = self._passes.check_encodes
+        self.check_seconds = None if encodes is None else self.pass_seconds * (1 + ENCODING * (encodes - 1))
+        """Estimated wall time of a check; None if there is nothing to check."""
 
     @classmethod
     def load(
@@ -207,6 +222,36 @@ class SharedWhisper:
     def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> InferenceJob[Decoded]:
         """Decode the beginning of an utterance in a thread of the model; result as of `WhisperPasses.listen`."""
         return self._run(self.listen, audio, prefix)
+
+    def submit_check(self, audio: NDArray[np.float32]) -> InferenceJob[Check]:
+        """Check the words of a whole utterance in a thread of the model, unless any other pass of any call comes."""
+
+        def timed(is_wanted: IsWanted) -> Check:
+            began = time.monotonic()
+            try:
+                text = self.check(audio, is_wanted=is_wanted)
+            except WithdrawnError:
+                self._check_took(time.monotonic() - began, at_least=True)
+                raise
+            seconds = time.monotonic() - began
+            self._check_took(seconds)
+            return Check(text, seconds)
+
+        return self._queue.submit(timed, spare=True)
+
+    def skip_check(self) -> None:
+        """Note that a check was left out because of its estimated time; it shrinks, so that one is tried again."""
+        if self.check_seconds is not None:
+            self.check_seconds *= 1 - FORGETTING
+
+    def _check_took(self, seconds: float, *, at_least: bool = False) -> None:
+        """Learn from the time of a check, or from one that was withdrawn after so many seconds."""
+        if self.check_seconds is not None and (seconds > self.check_seconds or not at_least):
+            self.check_seconds += _WEIGHT * (seconds - self.check_seconds)
+
+    def check(self, audio: NDArray[np.float32], *, is_wanted: IsWanted = always) -> Transcript | None:
+        """Check the words of a whole utterance; blocks. See `WhisperPasses.check`."""
+        return self._passes.check(audio, is_wanted=is_wanted)
 
     def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str:
         """Decode a whole utterance; blocks. See `WhisperPasses.transcribe`."""

@@ -133,6 +133,8 @@ class Utterance:
         """The final pass, begun at a hint or before it; None if speech has gone on since."""
         self.segment: Segment | None = None
         """The audio, once speech has ended."""
+        self.transcript: str | None = None
+        """The final text, once it is known; a `Transcript` from Whisper itself."""
         self.delivery: asyncio.Task[None] | None = None
         """The task that awaits and pushes the text, once speech has ended."""
         self._model = model

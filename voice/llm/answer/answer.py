@@ -108,8 +108,10 @@ class Answer:
             # The last clause may have arrived with the end of the stream.
             await self._forward()
             if state.speaking and state.speaking.calls:
-                # A tool's effects cannot be undone, so it runs only after the commit.
+                # A tool's effects cannot be undone, so it runs only after the commit, and for checked words.
                 await self._committed.wait()
+                if not await self._speaker.words_stand():
+                    return
                 # A request may have its own conversation; the results of its tools belong in the call's.
                 calls = [replace(call, context=self._context) for call in state.speaking.calls]
                 if refused := await self._speaker.call(calls, self):

@@ -28,7 +28,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSet
 from pipecat.services.llm_service import LLMService
 
 from latency.budget import Budget
-from voice.frames import ContextAnsweredFrame, EagerHintFrame, TurnEndFrame
+from voice.frames import ContextAnsweredFrame, EagerHintFrame, TurnEndFrame, WordsCorrectedFrame
 from voice.llm import TOOL_ROUNDS
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.conversation import last_user_text
@@ -84,11 +84,16 @@ class BudgetedLLMService(SpokenLLMService):
             bridging or HoldPhrases(),
             is_spoken=lambda: not self._skip_tts,
             rounds=ToolRounds(tool_rounds),
+            words_stand=self.words_stand,
             spending=planner.spending,
         )
         self._budget, self._synthesis_p95 = budget or Budget(), synthesis_p95
         self._deadlines = TurnDeadline(self._budget, synthesis_p95=synthesis_p95)
         self._answer: Answer | None = None
+        self._latest: Answer | None = None
+        """The latest answer, perhaps complete, but still held back."""
+        self._due_from: float | None = None
+        """The commit of a turn whose words were corrected, until it is answered again."""
         self._context: LLMContext | None = None
         """The call's conversation; None before its first turn."""
 
@@ -147,10 +152,18 @@ class BudgetedLLMService(SpokenLLMService):
         ahead = self._answer if self._answer and not self._answer.state.committed else None
         if isinstance(frame, EagerEndOfTurnCancelFrame | InterruptionFrame) and ahead:
             ahead.state.withdraw()
+        corrected = self._latest if isinstance(frame, WordsCorrectedFrame) else None
+        if corrected:
+            corrected.state.withdraw()
+            self._due_from, self._answer, self._latest = corrected.state.committed_at, None, None
+        if isinstance(frame, UserStartedSpeakingFrame):
+            self._latest = self._due_from = None
         if isinstance(frame, InterruptionFrame):
             await self._speaker.fall_silent()
         await super().process_frame(frame, direction)
         self._deadlines.follow(frame, time.monotonic())
+        if corrected:
+            await corrected.report()
         match frame:
             case ContextAnsweredFrame():
                 self._context = frame.context
@@ -162,7 +175,7 @@ class BudgetedLLMService(SpokenLLMService):
             case LLMContextFrame():
                 self._context = frame.context
                 if self.is_wanted(frame) and not self._is_begun(frame, ahead) and not await self.goes_on(frame):
-                    await self._respond(frame.context, self._deadlines.ended if frame.speculation else None)
+                    await self._respond(frame.context, self._deadlines.ended if frame.speculation else self._due_from)
                 return
             case LLMUpdateSettingsFrame():
                 await self._update_tiers(frame)
@@ -209,7 +222,8 @@ class BudgetedLLMService(SpokenLLMService):
         state = self.planner.next_answer(context, spoken=not self._skip_tts)
         if not state.follows_tool:
             self._speaker.rounds.begin_turn()
-        answer = self._answer = Answer(
+        self._due_from = None
+        answer = self._answer = self._latest = Answer(
             state,
             tiers=self.tiers,
             context=context,

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pipecat.frames.frames import Frame, FunctionCallFromLLM, LLMFullResponseStartFrame
@@ -24,6 +24,7 @@ class Speaker:
 
     Args:
         service: pushes the frames and runs the tools.
+        words_stand: waits for the check of the caller's words; returns whether they stand.
         phrases: for the wait until an answer is ready.
         is_spoken: whether the call is spoken, and not written.
         rounds: limits the tool calls of a turn.
@@ -37,9 +38,10 @@ class Speaker:
         *,
         is_spoken: Callable[[], bool],
         rounds: ToolRounds,
+        words_stand: Callable[[], Awaitable[bool]],
         spending: Spending | None = None,
     ) -> None:
-        self._service, self._is_spoken = service, is_spoken
+        self._service, self._is_spoken, self.words_stand = service, is_spoken, words_stand
         self.phrases, self.rounds, self.tools = phrases, rounds, RunningTools()
         self._spending = spending
         self._spoke = ""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipecat.frames.frames import (
@@ -21,13 +21,15 @@ from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
 from latency.record.requests import AnswerPart
-from voice.frames import AnswerTextFrame, EarlySynthesisFrame
+from voice.frames import AnswerTextFrame, EarlySynthesisFrame, WordsCorrectedFrame
 from voice.language.turn_words import TurnWords
 from voice.llm.answer.conversation import last_assistant_text, last_user_text
+from voice.llm.answer.held_answers import HeldAnswers
 from voice.llm.answer.introduction import Introduces, never
 from voice.llm.answer.long_answer import Part, Piece
 from voice.llm.interruption import BROKEN_OFF
 from voice.turns.words.short_replies import means_go_on, was_asked
+from voice.word_check import WordCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,14 @@ class SpeechRules:
         is_wanted: whether a speculative answer to these words is still useful.
         parts: when a long answer is interrupted by a question; None to speak every answer to its end.
         introduction: how long a beginning such as "Sure," lasts if it may be spoken alone.
+        check: the checks of the caller's words, for which answers wait.
     """
 
     prepares: bool = False
     is_wanted: Callable[[str], bool] = _always
     parts: PartRules | None = None
     introduction: Introduces = never
+    check: WordCheck = field(default_factory=WordCheck)
 
 
 @dataclass
@@ -77,8 +81,8 @@ class AnswerPartFrame(SystemFrame):
     part: AnswerPart = AnswerPart()
 
 
-class SpokenLLMService(LLMService[Any]):
-    """Speaks answers early, and long ones in parts.
+class SpokenLLMService(LLMService[Any], HeldAnswers):
+    """Speaks answers early, but not before the caller's words have been checked, and long ones in parts.
 
     pipecat's speculation gate holds a speculative answer back. Its first clause still goes to synthesis, as an
     `EarlySynthesisFrame`, so that its audio is ready when the gate releases the answer.
@@ -110,6 +114,7 @@ class SpokenLLMService(LLMService[Any]):
         )
         super().__init__(settings=settings, **kwargs)
         self._rules = rules or SpeechRules()
+        self.hold_for(self._rules.check, prepares=self._rules.prepares)
         self._prepares = False
         """Whether the answer's first clause is still to be synthesised early."""
         self._part: Part | None = None
@@ -208,6 +213,14 @@ class SpokenLLMService(LLMService[Any]):
         finally:
             await self.push_frame(LLMFullResponseEndFrame())
         return True
+
+    async def _handle_eager_end_of_turn_cancel(self, frame: EagerEndOfTurnCancelFrame) -> None:
+        """Stop generating a discarded answer: a speculative one, or one to words that have been corrected."""
+        if isinstance(frame, WordsCorrectedFrame):
+            await self._start_interruption()  # type: ignore[no-untyped-call]  # as pipecat does
+            await self.stop_all_metrics()  # type: ignore[no-untyped-call]
+        else:
+            await super()._handle_eager_end_of_turn_cancel(frame)
 
     def drop_rest(self) -> None:
         """Drop the rest of a long answer, because another service answers."""

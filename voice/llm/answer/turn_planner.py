@@ -89,6 +89,20 @@ class TurnPlanner:
         self._forgotten += turns
 
     @property
+    def thinks(self) -> float:
+        """The usual seconds from a request to its first clause, of the fastest of the policy's tiers.
+
+        Until that is measured, it is the assumed 95th percentile.
+        """
+        usual = ((tier, self._book.quantile(tier, 0.5)) for tier in self.policy.tiers)
+        return min(self._book.p95(tier) if median is None else median for tier, median in usual)
+
+    @property
+    def may_do_harm(self) -> bool:
+        """Whether tools may be called whose effects cannot be undone."""
+        return bool(self._irreversible)
+
+    @property
     def overridden(self) -> str | None:
         """Why another tier than the policy's answers the next turn: a spending cap, or None."""
         return self.spending.overriding if self.spending else None

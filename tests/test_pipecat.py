@@ -33,6 +33,8 @@ PRIVATE: dict[str, set[str]] = {
     "pipecat.processors.aggregators.llm_response_universal.LLMUserAggregator": {
         "_handle_transcription",
         "_user_idle_controller",
+        "_user_turn_controller",
+        "_user_turn_start_timestamp",
     },
     "pipecat.processors.frameworks.rtvi.observer.RTVIObserver": {
         "_handle_interruptions",
@@ -48,7 +50,12 @@ PRIVATE: dict[str, set[str]] = {
     },
     "pipecat.services.ai_service.AIService": {"_settings"},
     "pipecat.services.anthropic.llm.AnthropicLLMService": {"_create_message_stream", "_process_context"},
-    "pipecat.services.llm_service.LLMService": {"_push_llm_text", "_skip_tts", "_speculation_gate"},
+    "pipecat.services.llm_service.LLMService": {
+        "_handle_eager_end_of_turn_cancel",
+        "_push_llm_text",
+        "_skip_tts",
+        "_speculation_gate",
+    },
     "pipecat.services.openai.base_llm.BaseOpenAILLMService": {"_merge_extra_body", "_process_context", "_service_tier"},
     "pipecat.services.openai.responses.llm.OpenAIResponsesLLMService": {"_process_context", "_ws_url"},
     "pipecat.services.openai.responses.llm._BaseOpenAIResponsesLLMService": {

@@ -1,4 +1,7 @@
-"""A queue of jobs for one model, in which a withdrawn job gives way to the next, and spare jobs to all others."""
+"""A queue of jobs for one model, in which a withdrawn job gives way to the next, and spare jobs to all others.
+
+Whisper's passes for all callers run in one, and a local language model's requests in another.
+"""
 
 import threading
 from collections import deque

@@ -1,4 +1,4 @@
-"""A report's figures other than latencies: turn counts, barge-in, quality, and the unexplained residual."""
+"""A report's figures of turns: the turns whose latency counts, counts of turns, barge-in, quality, unexplained time."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

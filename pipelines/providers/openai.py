@@ -1,4 +1,7 @@
-"""`provider = "openai"`: any server that speaks OpenAI's protocols, OpenAI's own or one on this machine."""
+"""`provider = "openai"`: any server that speaks OpenAI's protocols, OpenAI's own or one on this machine.
+
+Its address, key, headers and limits are those of every tier on a server (`pipelines.providers.remote_tier`).
+"""
 
 from typing import Any, ClassVar, Literal
 

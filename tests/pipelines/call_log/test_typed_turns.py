@@ -13,7 +13,7 @@ from pipelines.call_log.call_statistics import CallStatistics
 from pipelines.call_log.prometheus import PrometheusMetrics
 from pipelines.call_log.turn_log import TurnLog
 from tests.pipelines.call_log.test_call_statistics import asked, turn
-from tests.pipelines.call_log.test_metrics import fetch, figures, read
+from tests.pipelines.call_log.test_prometheus import fetch, figures, read
 from tests.pipelines.call_log.test_turn_log import answered
 from tests.pipelines.server_process import ServerProcess
 from tests.pipelines.serving.test_strangers import ready, rtvi

@@ -1,4 +1,6 @@
-"""Decides from response headers when to pause a tier, or a speed, before it refuses. Pure.
+"""Decides from response headers how long to pause a tier, or a speed, before or after it refuses. Pure.
+
+No request is repeated after an HTTP 429: another tier answers, and later turns leave the tier out while it pauses.
 
 The headers are those of OpenAI and of servers that follow it ("x-ratelimit-remaining-requests", with durations such as
 "6m0s"), of Cerebras (the same with "-day" or "-minute" behind), and of Anthropic

@@ -1,4 +1,7 @@
-"""Cuts a voice's audio into pieces to send: 16-bit samples, without leading silence, with words at their ends."""
+"""Cuts a voice's audio into pieces to send: 16-bit samples, without leading silence, with words at their ends.
+
+The length of the pieces in which a clause is synthesised is in `voice.tts.piper.streaming`.
+"""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -1,4 +1,7 @@
-"""The meaning of words spoken over an answer. Pure."""
+"""The meaning of words spoken over an answer. Pure.
+
+The lists of backchannels and stops are in `voice.language.english.turns` and `voice.language.german.turns`.
+"""
 
 import re
 from collections.abc import Callable, Sequence

@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
 from pipelines.call_log.tracing import tracer
-from pipelines.loading import Engines
 from pipelines.pipecat_services.component_factory import ComponentFactory, Part
+from pipelines.shared_engines import Engines
 from pipelines.threads import limit_threads
 from pipelines.tiers.table import Tiers
 from pipelines.versions import simulated, versions

@@ -26,10 +26,10 @@ from pipecat.utils.types import NOT_GIVEN
 from pipelines.call_log.call_worker import CallWorker
 from pipelines.call_log.observer import MonotonicClock, TurnObserver
 from pipelines.call_log.turn_log import TurnLog
-from pipelines.loading import Engines
 from pipelines.pipecat_services.component_factory import ComponentFactory
 from pipelines.providers.responder import ResponderTable
 from pipelines.settings import Call
+from pipelines.shared_engines import Engines
 from pipelines.tiers.table import Tiers
 from voice.conversation.goodbye import EndsAtGoodbye
 from voice.conversation.reprompt import Reprompt, ask_once
@@ -45,6 +45,7 @@ from voice.llm.interruption import SettlingAssistantAggregator, mark_interruptio
 from voice.llm.joining import JoiningUserAggregator
 from voice.llm.tiers.swap import TierSwap, swap_tool
 from voice.llm.tools import Tool, describe
+from voice.second_pass import WordCheck
 from voice.server.calls import BuiltCall
 from voice.server.event_loop import LoopWatch
 from voice.server.rtvi import CallRTVI, answer_requests
@@ -55,11 +56,10 @@ from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
 from voice.turns.own_voice import OwnVoiceGate, SpokenWords, SpokenWordsTap
 from voice.turns.vad import HintingVADProcessor, SharedSilero
-from voice.turns.words.sentence_end import SentenceEnds
+from voice.turns.words.trigram_reader import TrigramReader
 from voice.watchdog.hangs import Limits
 from voice.watchdog.watchdog import Watchdog
 from voice.wire.endpoint import IN_RATE
-from voice.word_check import WordCheck
 
 LAG_REMEMBERED = 0.5
 """Seconds without speculative answers after a stall of the event loop."""
@@ -279,7 +279,7 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
         waiting=engines.waiting,
         speculate=turns.speculation != "off",
         early=turns.extra_requests if turns.speculation == "early" else None,
-        reads=SentenceEnds.shared().log_probability if turns.adaptive and language == "en" else None,
+        reads=TrigramReader.shared().log_probability if turns.adaptive and language == "en" else None,
         reader=engines.reader,
         whole_request=engines.models.whole_request if turns.adaptive else None,
         lagging=lagging,

@@ -26,8 +26,8 @@ from voice.language.by_language import PHRASES
 from voice.language.english.phrases import ENGLISH
 from voice.redaction import hide, hide_secrets, is_secret
 from voice.text_file import read_text
+from voice.turns.early_answers import EXTRA
 from voice.turns.endpointing import RISK
-from voice.turns.extra_requests import EXTRA
 
 FOLDER = Path(__file__).parent / "presets"
 ENGINE = "engine"

@@ -271,7 +271,7 @@ class CheckedTranscriptionFrame(RevisedTranscriptionFrame):
     The text replaces that one's even after the commit of its turn, as long as nothing of the answer is being heard.
 
     Parameters:
-        check: the number of the check; see `voice.word_check.WordCheck`.
+        check: the number of the check; see `voice.second_pass.WordCheck`.
     """
 
     check: int = 0

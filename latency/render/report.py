@@ -13,9 +13,9 @@ from latency.render.method import conditions, method
 from latency.render.numbers import UNKNOWN, count, counted, ms, percent, plural
 from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
 from latency.render.turn_table import legend, turn_table
-from latency.report.figures import WordChecks
 from latency.report.llm.speculation import Speculation
 from latency.report.report import Report
+from latency.report.turn_figures import WordChecks
 
 
 def write(report: Report, file: TextIO) -> None:

@@ -22,7 +22,7 @@ from latency.budget import P95_NEEDS
 from latency.record.contributions import CONTRIBUTIONS
 
 if TYPE_CHECKING:
-    from latency.report.load import LoadFigures
+    from latency.report.load_test import LoadFigures
     from latency.report.report import Report
     from latency.report.stats import Distribution
 

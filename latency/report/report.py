@@ -19,17 +19,17 @@ from latency.judge.turn import Outcome
 from latency.judge.unexplained import Unexplained, unexplained_turns
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.json_form import visible
-from latency.record.load import ObservedLoad
+from latency.record.load_test import ObservedLoad
 from latency.record.run import Run, RunError, RunHeader
 from latency.record.session import Session
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord, TurnStall
-from latency.report import figures
+from latency.report import turn_figures
 from latency.report.checks import Check, CheckResult
 from latency.report.llm.cost import Cost, cost_figures
 from latency.report.llm.figures import Llm, llm_figures
 from latency.report.llm.requests import simulated_models
 from latency.report.llm.speculation import Speculation, speculation_figures
-from latency.report.load import LoadFigures, load_figures
+from latency.report.load_test import LoadFigures, load_figures
 from latency.report.stats import Distribution, Spread
 
 SCHEMA = 1
@@ -48,7 +48,7 @@ class Report:
     schema: int
     truth: Literal["labelled", "estimated"]
     simulated: tuple[str, ...]
-    turns: figures.TurnCounts
+    turns: turn_figures.TurnCounts
     turn_ms: Distribution
     """Warm turns that were neither a barge-in nor cut off."""
     turn_ms_cold: Distribution
@@ -61,12 +61,12 @@ class Report:
     """Like `turn_ms`, but to the answer itself, which opening words may precede."""
     contributions_ms: dict[str, Spread]
     llm: Llm
-    barge_in: figures.BargeInFigures
-    quality: figures.Quality
+    barge_in: turn_figures.BargeInFigures
+    quality: turn_figures.Quality
     speculation: Speculation
     cost: Cost
-    residual_ms: figures.Residual | None
-    pacing: figures.PacingFigures
+    residual_ms: turn_figures.Residual | None
+    pacing: turn_figures.PacingFigures
     thresholds: tuple[CheckResult, ...] = ()
     """The checks and their verdicts."""
 
@@ -152,16 +152,16 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
     settings = run.header.pipeline.get("llm")
     llm: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
     turns = [outcome.turn for outcome in outcomes]
-    pacing = figures.PacingFigures.of([s.session for s in sessions])
+    pacing = turn_figures.PacingFigures.of([s.session for s in sessions])
     report = Report(
         schema=SCHEMA,
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
         simulated=(*run.header.simulated, *simulated_models(turns, run.header.simulated)),
-        turns=figures.turn_counts(outcomes),
-        turn_ms=figures.turn_latencies(usual),
-        turn_ms_cold=figures.turn_latencies(o for o in outcomes if o.turn.cold),
-        turn_ms_detected_complete=figures.turn_latencies(o for o in usual if o.turn.ended_by in JUDGED_COMPLETE),
-        turn_ms_fallback=figures.turn_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
+        turns=turn_figures.turn_counts(outcomes),
+        turn_ms=turn_figures.turn_latencies(usual),
+        turn_ms_cold=turn_figures.turn_latencies(o for o in outcomes if o.turn.cold),
+        turn_ms_detected_complete=turn_figures.turn_latencies(o for o in usual if o.turn.ended_by in JUDGED_COMPLETE),
+        turn_ms_fallback=turn_figures.turn_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
         answer_ms=Distribution.of(
             (o.answer for o in usual if o.is_timed and o.answer is not None),
             unanswered=sum(o.is_unanswered for o in usual),
@@ -170,15 +170,15 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
             key: Spread.of(p for parts in split if (p := parts[key]) is not None) for key in CONTRIBUTIONS
         },
         llm=llm_figures(turns, budget=_llm_budget(llm), policy=llm.get("policy")),
-        barge_in=figures.barge_ins(sessions),
-        quality=figures.quality(sessions, scripted="scripted:" in run.header.components.get("asr", "")),
+        barge_in=turn_figures.barge_ins(sessions),
+        quality=turn_figures.quality(sessions, scripted="scripted:" in run.header.components.get("asr", "")),
         speculation=speculation_figures(turns),
         cost=cost_figures(turns),
-        residual_ms=figures.residual(timed),
+        residual_ms=turn_figures.residual(timed),
         pacing=pacing,
         run=visible(str(run.folder)),
         header=run.header,
-        turn_ms_barge_in=figures.turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
+        turn_ms_barge_in=turn_figures.turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
         whole_answer_ms=Distribution.of(o.whole for o in usual if o.is_timed and o.whole is not None),
         sessions=sessions,
         scored=sum(o.right is not None for o in outcomes),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from latency.command_line import FINE, MISSING, folded
 from pipelines import auto
-from pipelines.end_reading import load_reader, reader_file
 from pipelines.engines.engine import AsrTable, EngineTable, TtsTable
 from pipelines.providers.provider import TierTable
 from pipelines.providers.responder import ResponderTable
+from pipelines.reader_loading import load_reader, reader_file
 from pipelines.settings import Settings
 from pipelines.tiers.table import Tiers
 from voice.errors import ComponentError

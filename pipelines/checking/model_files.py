@@ -5,8 +5,8 @@ from typing import get_args
 
 from latency.command_line import did_you_mean, folded
 from pipelines import auto
-from pipelines.end_reading import PREFERRED
 from pipelines.engines.piper import VOICES
+from pipelines.reader_loading import PREFERRED
 from voice.errors import ConfigurationError
 from voice.models import pulling, store
 from voice.models.pulling import Source, say

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pipecat.processors.frame_processor import FrameProcessor
 
     from voice.queue_waits import QueueWaits
-    from voice.word_check import WordCheck
+    from voice.second_pass import WordCheck
 
 
 class Recogniser(Protocol):

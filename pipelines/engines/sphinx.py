@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from voice.asr.sphinx.pool import SphinxPool
     from voice.queue_waits import QueueWaits
-    from voice.word_check import WordCheck
+    from voice.second_pass import WordCheck
 
 
 class Sphinx(AsrTable):

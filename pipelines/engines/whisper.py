@@ -13,7 +13,7 @@ from pipelines.versions import version
 from voice.errors import ComponentError
 from voice.language import Language
 from voice.priority import lower_thread_priority
-from voice.word_check import LONGEST_WAIT
+from voice.second_pass import LONGEST_WAIT
 
 if TYPE_CHECKING:
     from pipecat.services.stt_service import STTService
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from voice.asr.whisper.decoding import Decoding
     from voice.asr.whisper.model import SharedWhisper
     from voice.queue_waits import QueueWaits
-    from voice.word_check import WordCheck
+    from voice.second_pass import WordCheck
 
 WEIGHTS: dict[Language, str] = {"de": "base"}
 """The default weights for each language other than English."""

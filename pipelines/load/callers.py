@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from latency.record.load import PlacedCall
+from latency.record.load_test import PlacedCall
 from latency.record.run_writer import RunWriter
 from pipelines.replaying.run_folder import save, writing
 from pipelines.server_process import Server

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from latency.command_line import FAILED, FINE, MISSING, NO_DATA, RUNS, complain, printing
-from latency.record.load import FILE, ObservedLoad, ServerSample
+from latency.record.load_test import FILE, ObservedLoad, ServerSample
 from latency.record.run import Run, RunError, Status
 from latency.record.run_writer import RunWriter, new_folder
 from latency.report.checks import Check
@@ -110,7 +110,7 @@ async def _watching(callers: Callers, samples: list[ServerSample]) -> AsyncItera
 
 def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool) -> int:
     """Print the tables; returns the exit status."""
-    from latency.render.load import text, write
+    from latency.render.load_test import text, write
     from latency.report.report import build
 
     try:

@@ -18,8 +18,8 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipelines.pipecat_services.component_factory import ComponentFactory
 from voice.frames import NothingHeardFrame
 from voice.plain_text import plain
+from voice.second_pass import WordCheck
 from voice.wire.endpoint import DEFAULT_OUT_RATE
-from voice.word_check import WordCheck
 
 USUAL_LATENCY = 1.0
 """Seconds from the end of speech to the transcript, for a recogniser that does not report its own 99th percentile."""

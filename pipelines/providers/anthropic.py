@@ -2,11 +2,11 @@
 
 from typing import Any, ClassVar, Literal
 
-from pipelines.providers.remote_tier import KeyedTable
+from pipelines.providers.remote_tier import RemoteTierTable
 from pipelines.providers.wires import NO_KEY, Speed, Wire
 
 
-class AnthropicTier(KeyedTable):
+class AnthropicTier(RemoteTierTable):
     """A model of Anthropic's, or of another server that speaks its Messages."""
 
     whose: ClassVar[str] = "Anthropic"

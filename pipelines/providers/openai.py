@@ -5,11 +5,11 @@ Its address, key, headers and limits are those of every tier on a server (`pipel
 
 from typing import Any, ClassVar, Literal
 
-from pipelines.providers.remote_tier import KeyedTable
+from pipelines.providers.remote_tier import RemoteTierTable
 from pipelines.providers.wires import ServiceTier, Wire
 
 
-class OpenAITier(KeyedTable):
+class OpenAITier(RemoteTierTable):
     """Any server that speaks OpenAI's protocols."""
 
     whose: ClassVar[str] = "OpenAI"

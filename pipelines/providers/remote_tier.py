@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipelines.tiers.table import Tiers
 
 
-class KeyedTable(WireTable, ABC):
+class RemoteTierTable(WireTable, ABC):
     """The common base of tiers that name a model on a server."""
 
     whose: ClassVar[str]

@@ -10,7 +10,7 @@ import httpx2
 
 from latency.command_line import did_you_mean
 from pipelines.providers.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
-from pipelines.providers.remote_tier import KeyedTable
+from pipelines.providers.remote_tier import RemoteTierTable
 from voice.environment import proxy_for
 from voice.llm.wires.errors import connection_words
 from voice.llm.wires.responses.socket import Socket
@@ -31,7 +31,7 @@ class ServerState:
     text: str
 
 
-async def check_server(tier: KeyedTable, *, ask: bool) -> ServerState:
+async def check_server(tier: RemoteTierTable, *, ask: bool) -> ServerState:
     """Ask for the list of models and for one token, each within its time limit.
 
     A tier with an API key counts as paid, and so does OpenAI; a paid tier is asked for a token only if `ask` is set.
@@ -63,7 +63,7 @@ async def check_server(tier: KeyedTable, *, ask: bool) -> ServerState:
         return await _token(client, tier, url, unlisted=unlisted)
 
 
-async def _token(client: httpx2.AsyncClient, tier: KeyedTable, url: str, *, unlisted: str) -> ServerState:
+async def _token(client: httpx2.AsyncClient, tier: RemoteTierTable, url: str, *, unlisted: str) -> ServerState:
     from websockets.exceptions import WebSocketException
 
     failed = f"{url} did not complete a token"
@@ -107,11 +107,11 @@ async def _complete_over_socket(url: str, model: str, headers: Mapping[str, str]
         raise ValueError(ProviderError(event).words)
 
 
-def _is_paid(tier: KeyedTable) -> bool:
+def _is_paid(tier: RemoteTierTable) -> bool:
     return tier.base_url is None or tier.api_key_env is not None
 
 
-def _key_refused(tier: KeyedTable, url: str, error: RefusedError, key: str | None) -> ServerState:
+def _key_refused(tier: RemoteTierTable, url: str, error: RefusedError, key: str | None) -> ServerState:
     if key:
         return ServerState(False, f"{url} refuses the key in {tier.api_key_env} ({error})")
     if tier.api_key_env:
@@ -129,13 +129,13 @@ def _not_listed(model: str, names: Sequence[str]) -> str:
     return f"lists no model {model}" + (did_you_mean(model, names) or f"; it lists {some}")
 
 
-def _advice(tier: KeyedTable) -> str:
+def _advice(tier: RemoteTierTable) -> str:
     if tier.base_url is None:
         return "check this machine's connection to the internet"
     return "check that the server is running and that base_url is right"
 
 
-def _problem(error: Exception, tier: KeyedTable) -> str:
+def _problem(error: Exception, tier: RemoteTierTable) -> str:
     if isinstance(error, httpx2.ConnectError):
         return f"{connection_words(error)}; {_advice(tier)}"
     return f"does not speak {tier.whose}'s protocol ({reason(error)})" + ("; check base_url" if tier.base_url else "")

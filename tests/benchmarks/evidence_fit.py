@@ -25,7 +25,7 @@ from voice.turns.evidence import (
     MOST_SPOKEN,
     log_odds,
 )
-from voice.turns.words.sentence_end import SentenceEnds
+from voice.turns.words.trigram_reader import TrigramReader
 
 JUDGED_AFTER = 0.1
 """Seconds of silence after which Smart Turn's verdict counts."""
@@ -82,7 +82,7 @@ def bounded_logarithm(spoken: float) -> float:
 
 def observations(clip: Clip) -> list[Observation]:
     """The silences of a recording to learn from; of a recording with an inserted pause, only the pause."""
-    reads, found = SentenceEnds.shared().log_probability, []
+    reads, found = TrigramReader.shared().log_probability, []
     last = len(clip.silences) - 1
     for number, silence in enumerate(clip.silences):
         is_end = silence.kind == "end" and number == last

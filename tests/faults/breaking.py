@@ -16,7 +16,7 @@ from pipecat.frames.frames import Frame, InputAudioRawFrame
 from pipecat.processors.audio.vad_processor import VADProcessor
 from pipecat.processors.frame_processor import FrameProcessor
 
-from pipelines.loading import Engines
+from pipelines.shared_engines import Engines
 from tests.faults.matrix import Cell, Failure
 from tests.faults.stream_proxy import StreamProxy
 from voice.asr.sphinx.service import SphinxSTTService

@@ -20,8 +20,8 @@ from pipecat.utils.string import TextPartForConcatenation
 
 from voice.frames import CheckedTranscriptionFrame, RevisedTranscriptionFrame, TurnJoinsFrame, WordsCorrectedFrame
 from voice.llm.interruption import latest, mark
+from voice.second_pass import WordCheck
 from voice.turns.turn_so_far import joined
-from voice.word_check import WordCheck
 
 
 class JoiningUserAggregator(LLMUserAggregator):

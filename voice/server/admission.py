@@ -2,7 +2,7 @@
 
 Under load, optional work is skipped first (`is_scarce`): speculative answers and second requests. A new call is refused
 (`refusal`) if it would slow down the calls under way. Load is measured, not assumed, so a server takes more calls on a
-faster machine or with a smaller model. The most calls at once, and all other fixed limits, are in `voice.server.limits`.
+faster machine or with a smaller model. The most calls at once and other fixed limits are in `voice.server.limits`.
 """
 
 from collections.abc import Sequence

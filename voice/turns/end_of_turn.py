@@ -35,10 +35,10 @@ from voice.frames import (
 )
 from voice.language.english.turns import ENGLISH
 from voice.language.turn_words import TurnWords
+from voice.turns.early_answers import ExtraRequests
 from voice.turns.endpointing import Endpointing
 from voice.turns.evidence import Evidence
 from voice.turns.evidence_gatherer import EvidenceGatherer
-from voice.turns.extra_requests import ExtraRequests
 from voice.turns.smart_turn import SmartTurn
 from voice.turns.speculation import SpeculationController, SpeculativeAnswer, WaitingCalls
 from voice.turns.turn_so_far import TurnSoFar, joined

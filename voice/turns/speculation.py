@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from pipecat.turns.user_stop import NormalizedMatch
 
+from voice.turns.early_answers import MOST_A_TURN, ExtraRequests, seems_to_end
 from voice.turns.endpointing import Endpointing, Silence
 from voice.turns.evidence_gatherer import EvidenceGatherer
-from voice.turns.extra_requests import MOST_A_TURN, ExtraRequests, seems_to_end
 from voice.turns.turn_so_far import TurnSoFar
 
 LEAST_APART = 0.5

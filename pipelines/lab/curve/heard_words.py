@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.end_reading import load_reader, reader_file
 from pipelines.engines.whisper import Whisper
+from pipelines.reader_loading import load_reader, reader_file
 from pipelines.settings import Turns
 from pipelines.versions import version
 from voice.client.fixtures.fixture import FixtureTurn

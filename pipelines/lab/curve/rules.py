@@ -15,7 +15,7 @@ from voice.turns.evidence import Evidence
 from voice.turns.evidence_gatherer import EvidenceGatherer
 from voice.turns.smart_turn import SmartTurnVerdict
 from voice.turns.turn_so_far import ONE_TURN
-from voice.turns.words.sentence_end import SentenceEnds
+from voice.turns.words.trigram_reader import TrigramReader
 
 TURNS_OF_A_CALL = 8
 
@@ -57,7 +57,7 @@ def our_rule(endpointing: Endpointing) -> Needed:
 
 def evidence(silence: Silence) -> Evidence:
     """The evidence that the agent gathers in a silence, if the recogniser and the reader answer at once."""
-    weighing = EvidenceGatherer(None, reads=SentenceEnds.shared().log_probability, whole_request=None)  # type: ignore[arg-type]
+    weighing = EvidenceGatherer(None, reads=TrigramReader.shared().log_probability, whole_request=None)  # type: ignore[arg-type]
     sound = silence.sound(JUDGE_AFTER)
     weighing.verdict = None if sound is None else SmartTurnVerdict(sound, 0.0)
     return replace(weighing.weigh(silence.read, silence.spoken), ends=silence.ends)

@@ -7,7 +7,7 @@ from latency.judge.session import SessionOutcome, judge_session
 from latency.judge.turn import Outcome, Unanswered
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
-from latency.report.figures import quality
+from latency.report.turn_figures import quality
 from tests.latency.conversations import Conversation
 
 NEAR = 0.010

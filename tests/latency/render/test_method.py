@@ -8,8 +8,8 @@ from latency.judge.unexplained import Unexplained
 from latency.record.run import Run
 from latency.record.turn import TurnStall
 from latency.render.method import conditions, method
-from latency.report.figures import PacingFigures
 from latency.report.report import Report, build
+from latency.report.turn_figures import PacingFigures
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pipelines.agent import Agent
 from pipelines.cli import main
 from pipelines.providers.anthropic import AnthropicTier
 from pipelines.providers.openai import OpenAITier
-from pipelines.providers.remote_tier import KeyedTable
+from pipelines.providers.remote_tier import RemoteTierTable
 from pipelines.providers.resources import Resources
 from pipelines.providers.server_check import check_server
 from tests.pipelines.providers.model_servers import Handler, http, listening, models, read_request
@@ -22,7 +22,7 @@ from voice.redaction import redacted
 
 SECRET = "gateway/5b4a9f8e7d6c"
 HEADERS = {"X-Team": "the voice team", "X-Gateway-Key": "$GATEWAY_KEY"}
-WIRES: tuple[tuple[type[KeyedTable], dict[str, Any]], ...] = (
+WIRES: tuple[tuple[type[RemoteTierTable], dict[str, Any]], ...] = (
     (OpenAITier, {"provider": "openai"}),
     (OpenAITier, {"provider": "openai", "wire": "responses"}),
     (AnthropicTier, {"provider": "anthropic"}),
@@ -37,7 +37,7 @@ def recording(requests: list[str]) -> Handler:
     return handle
 
 
-async def ask(tier: KeyedTable) -> None:
+async def ask(tier: RemoteTierTable) -> None:
     """Make one request, which fails."""
     llm = settings.load("sim-single").llm
     model = tier.model_of(llm, Resources())  # type: ignore[arg-type]
@@ -55,7 +55,7 @@ async def ask(tier: KeyedTable) -> None:
 
 @pytest.mark.parametrize(("kind", "values"), WIRES)
 async def test_headers_reach_the_server(
-    kind: type[KeyedTable], values: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    kind: type[RemoteTierTable], values: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GATEWAY_KEY", SECRET)
     requests: list[str] = []

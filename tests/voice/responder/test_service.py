@@ -37,7 +37,7 @@ from voice.llm.answer.conversation import last_user_text
 from voice.llm.answer.spoken_service import SpeechRules
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService
-from voice.word_check import WordCheck
+from voice.second_pass import WordCheck
 
 NOW = datetime(2026, 11, 20, 16, 10)
 

@@ -66,6 +66,7 @@ from voice.llm.policy.make import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
+from voice.second_pass import LONGEST_WAIT, WordCheck
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice
 from voice.turns.barge_in.decision import Rules
@@ -73,7 +74,6 @@ from voice.turns.barge_in.turn_start import BargeInStart
 from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
 from voice.turns.smart_turn import SmartTurnVerdict
-from voice.word_check import LONGEST_WAIT, WordCheck
 
 FRAME = bytes(640)  # 20 ms of silence at 16 kHz
 HEARD = "I heard "

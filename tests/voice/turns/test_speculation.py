@@ -1,7 +1,7 @@
 """When a speculative answer may start, and what becomes of it."""
 
+from voice.turns.early_answers import MOST_A_TURN, ExtraRequests
 from voice.turns.endpointing import Silence
-from voice.turns.extra_requests import MOST_A_TURN, ExtraRequests
 from voice.turns.speculation import LEAST_APART, LONGEST_WAIT, SpeculativeAnswer, WaitingCalls
 
 FINISHED = Silence(needed=0.2, likely=0.0)

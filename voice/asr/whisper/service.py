@@ -55,7 +55,7 @@ from voice.frames import (
     WordsCheckedFrame,
 )
 from voice.language import Language as Spoken
-from voice.word_check import LONGEST_WAIT, WordCheck
+from voice.second_pass import LONGEST_WAIT, WordCheck
 
 Checking = Literal["auto", "on", "off"]
 """When a second pass checks the words of an utterance: if it pays, always, or never."""
@@ -102,7 +102,7 @@ class WhisperSTTService(STTService):
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
             detector's wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits this long only if
             nothing comes.
-        checking: When a second, longer pass checks the words of an utterance (see `voice.word_check`): `auto` only if
+        checking: When a second, longer pass checks the words of an utterance (see `voice.second_pass`): `auto` only if
             it is usually done before the language model has a clause. It is done at the lowest priority.
         check_limit: The most seconds that an answer waits for the check.
         check: The checks of the call; None for a call in which nobody waits for them.

@@ -15,7 +15,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voice.frames import AnswerHeldFrame, AnswerTextFrame, EarlySynthesisFrame, HoldPhraseFrame, WordsCorrectedFrame
-from voice.word_check import WordCheck
+from voice.second_pass import WordCheck
 
 
 class HeldAnswers(FrameProcessor):

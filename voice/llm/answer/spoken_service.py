@@ -28,8 +28,8 @@ from voice.llm.answer.held_answers import HeldAnswers
 from voice.llm.answer.introduction import Introduces, never
 from voice.llm.answer.long_answer import Part, Piece
 from voice.llm.interruption import BROKEN_OFF
+from voice.second_pass import WordCheck
 from voice.turns.words.short_replies import means_go_on, was_asked
-from voice.word_check import WordCheck
 
 
 @dataclass(frozen=True, slots=True)

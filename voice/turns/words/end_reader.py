@@ -1,7 +1,8 @@
 """How finished words read to a language model: the probability that the caller's message ends after them.
 
 The model gets a conversation in ChatML: the agent's last sentence, then the caller's words without a mark at their end.
-Its probabilities of a sentence mark and of the end of the message are added; nothing is fitted. `pipelines.reader_loading` chooses and loads the model (`turns.reader`, SmolLM2 135M).
+Its probabilities of a sentence mark and of the end of the message are added; nothing is fitted.
+`pipelines.reader_loading` chooses and loads the model (`turns.reader`, SmolLM2 135M).
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from voice.errors import ComponentError
 from voice.inference_queue import InferenceQueue
-from voice.turns.words.sentence_end import is_open
+from voice.turns.words.trigram_reader import is_open
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from voice.client.fixtures.fixture import FixtureTurn
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing, Pauses
-from voice.turns.words.sentence_end import SentenceEnds
+from voice.turns.words.trigram_reader import TrigramReader
 
 
 class LiveTurns:
@@ -30,7 +30,7 @@ class LiveTurns:
             vad=self._vad,
             smart_turn=models().smart_turn(start_secs=0.2),
             endpointing=rule,
-            reads=SentenceEnds.shared().log_probability,
+            reads=TrigramReader.shared().log_probability,
         )
         self._stop.turn.pauses = pauses
         self._ended = False

@@ -28,7 +28,7 @@ from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
 from voice.frames import CheckedTranscriptionFrame, OwnVoiceFrame, WordsCheckedFrame
 from voice.inference_queue import IsWanted, WithdrawnError
-from voice.word_check import WordCheck
+from voice.second_pass import WordCheck
 
 FIRST = Transcript("Set a timer for fifteen minutes.", -0.3)
 LIKELIER, LESS_LIKELY = -0.2, -0.4

@@ -14,7 +14,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from voice.frames import AnswerHeldFrame, AnswerTextFrame, EarlySynthesisFrame, HoldPhraseFrame, WordsCorrectedFrame
 from voice.llm.answer.held_answers import HeldAnswers
-from voice.word_check import WordCheck
+from voice.second_pass import WordCheck
 
 ANSWER = ("One.", "Two.")
 

@@ -104,7 +104,7 @@ CUT, WHOLE = (
 
 def test_real_weights_tell_cut_requests_from_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     use_pulled(monkeypatch, "smollm2-135m")
-    from pipelines.end_reading import load_reader, reader_file
+    from pipelines.reader_loading import load_reader, reader_file
     from pipelines.settings import Turns
 
     file = reader_file(Turns(), "en")
@@ -125,7 +125,7 @@ def test_real_weights_tell_cut_requests_from_whole_ones(monkeypatch: pytest.Monk
     [("smollm", "names no model"), ("./no.gguf", "There is no file"), ("smollm2-135m", "voice models pull")],
 )
 def test_a_model_that_is_not_here_is_one_clear_sentence(reader: str, sentence: str) -> None:
-    from pipelines.end_reading import reader_file
+    from pipelines.reader_loading import reader_file
     from pipelines.settings import Turns
     from voice.errors import VoiceError
 
@@ -134,7 +134,7 @@ def test_a_model_that_is_not_here_is_one_clear_sentence(reader: str, sentence: s
 
 
 def test_auto_without_the_model_leaves_the_words_to_the_trigram_model(tmp_path: Path) -> None:
-    from pipelines.end_reading import reader_file
+    from pipelines.reader_loading import reader_file
     from pipelines.settings import Turns
 
     assert reader_file(Turns(), "en") is None

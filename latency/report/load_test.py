@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from latency.judge.session import SessionOutcome
 from latency.judge.turn import Outcome
-from latency.record.load import ObservedLoad, PlacedCall, ServerSample
-from latency.report.figures import turn_latencies
+from latency.record.load_test import ObservedLoad, PlacedCall, ServerSample
 from latency.report.stats import Distribution, percentile
+from latency.report.turn_figures import turn_latencies
 
 SLOWER = 1.1
 """Answers that take more than this multiple of the usual time of the same turns are slower."""

@@ -9,7 +9,7 @@ from latency.render.as_json import checks
 from latency.render.layout import console_for, fitted, labelled, table
 from latency.render.numbers import count, counted, decimal, plural, statistic
 from latency.render.report import verdict_lines
-from latency.report.load import ENOUGH, LoadFigures, TurnTally
+from latency.report.load_test import ENOUGH, LoadFigures, TurnTally
 from latency.report.report import Report
 
 TURNS = ("turns", "p50", "p95", "max", "unanswered", "cut-offs", "drop-outs")

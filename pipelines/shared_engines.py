@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipelines.end_reading import load_reader, reader_file
 from pipelines.engines.engine import Recogniser, Synthesiser
 from pipelines.providers.answering import LanguageModels
+from pipelines.reader_loading import load_reader, reader_file
 from pipelines.settings import Settings
 from pipelines.versions import version, versions
 from voice.errors import ComponentError
@@ -20,7 +20,7 @@ from voice.server.admission import Headroom
 from voice.turns.speculation import WaitingCalls
 from voice.turns.turn_models import TurnModels
 from voice.turns.words.end_reader import EndReader
-from voice.turns.words.sentence_end import SentenceEnds
+from voice.turns.words.trigram_reader import TrigramReader
 
 log = logging.getLogger(__name__)
 
@@ -123,5 +123,5 @@ async def _load_turn_models(settings: Settings) -> TurnModels:
     models = await asyncio.to_thread(TurnModels, smart_turn=turns.detector == "smart-turn")
     await models.warm_up()
     if turns.adaptive and settings.language == "en":
-        await asyncio.to_thread(SentenceEnds.shared)
+        await asyncio.to_thread(TrigramReader.shared)
     return models

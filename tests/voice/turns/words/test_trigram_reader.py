@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.words.sentence_end import SentenceEnds
+from voice.turns.words.trigram_reader import TrigramReader
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from voice.turns.words.sentence_end import SentenceEnds
     ],
 )
 def test_whole_sentences_read_more_finished_than_their_beginnings(whole: str, beginning: str) -> None:
-    ends = SentenceEnds.shared()
+    ends = TrigramReader.shared()
     finished, unfinished = ends.log_probability(whole), ends.log_probability(beginning)
     assert finished is not None
     assert unfinished is not None
@@ -26,14 +26,14 @@ def test_whole_sentences_read_more_finished_than_their_beginnings(whole: str, be
 
 
 def test_text_without_words_has_no_probability() -> None:
-    assert SentenceEnds.shared().log_probability("...") is None
+    assert TrigramReader.shared().log_probability("...") is None
 
 
 def test_case_and_punctuation_make_no_difference() -> None:
-    ends = SentenceEnds.shared()
+    ends = TrigramReader.shared()
     assert ends.log_probability("What time is it?") == ends.log_probability("what time is it")
 
 
 def test_a_filled_pause_is_no_end() -> None:
     for words in ("set a timer for ten minutes um", "is it on level, uh", "Erm."):
-        assert SentenceEnds.shared().log_probability(words) == pytest.approx(-3.0)
+        assert TrigramReader.shared().log_probability(words) == pytest.approx(-3.0)

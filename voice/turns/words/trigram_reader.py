@@ -21,7 +21,7 @@ _FILLED_PAUSES = {"ah", "eh", "er", "erm", "hm", "hmm", "mm", "uh", "uhm", "um"}
 """Words by which a speaker keeps the turn, unknown to the model, which is trained on written English."""
 
 
-class SentenceEnds:
+class TrigramReader:
     """Reads English; one object for all calls. The model's 30 MB are mapped, not loaded: opening takes some 40 ms."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class SentenceEnds:
 
     @classmethod
     @cache
-    def shared(cls) -> "SentenceEnds":
+    def shared(cls) -> "TrigramReader":
         """The instance of this process."""
         return cls()
 

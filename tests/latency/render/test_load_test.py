@@ -2,8 +2,8 @@ import io
 import json
 from pathlib import Path
 
-from latency.record.load import PlacedCall
-from latency.render.load import text, write
+from latency.record.load_test import PlacedCall
+from latency.render.load_test import text, write
 from latency.report.report import Report
 from tests.latency.report.test_load import call, report_of
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from voice.turns.early_answers import EXTRA, ExtraRequests, seems_to_end
 from voice.turns.evidence import Evidence
-from voice.turns.extra_requests import EXTRA, ExtraRequests, seems_to_end
-from voice.turns.words.sentence_end import SentenceEnds
+from voice.turns.words.trigram_reader import TrigramReader
 
 
 def test_words_seem_to_end_when_they_are_a_whole_request_or_likely_by_all_that_is_known() -> None:
@@ -33,7 +33,7 @@ def test_words_seem_to_end_when_they_are_a_whole_request_or_likely_by_all_that_i
     ],
 )
 def test_the_language_model_tells_ends_from_beginnings(text: str, ends: bool) -> None:
-    read = SentenceEnds.shared().log_probability(text)
+    read = TrigramReader.shared().log_probability(text)
     assert seems_to_end(Evidence(read=read, spoken=2.0, sound=0.95)) is ends
 
 

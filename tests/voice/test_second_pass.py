@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from voice.word_check import LONGEST_WAIT, WordCheck
+from voice.second_pass import LONGEST_WAIT, WordCheck
 
 
 async def test_nobody_waits_without_a_check() -> None:

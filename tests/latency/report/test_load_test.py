@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from latency.record.load import ObservedLoad, PlacedCall, ServerSample
+from latency.record.load_test import ObservedLoad, PlacedCall, ServerSample
 from latency.record.run import Run, RunError
 from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 from latency.report.checks import Check
-from latency.report.load import LoadFigures, load_figures
+from latency.report.load_test import LoadFigures, load_figures
 from latency.report.report import Report, build
 from tests.latency.conversations import HEADER, Conversation
 
@@ -92,7 +92,7 @@ def test_calls_are_sustained_until_an_answer_is_broken_or_missing(
 ) -> None:
     calls = [call(1, 0), call(2, 3.2)]
     assert figures_of(report_of(tmp_path / "few", calls)).sustained is None
-    monkeypatch.setattr("latency.report.load.ENOUGH", 1)
+    monkeypatch.setattr("latency.report.load_test.ENOUGH", 1)
     assert figures_of(report_of(tmp_path / "well", calls)).sustained == 2
     kinds = {"broken": (2,)} if what == "broken" else {"silent": (2,)}
     assert figures_of(report_of(tmp_path / "ill", calls, **kinds)).sustained == 1  # type: ignore[arg-type]

@@ -36,6 +36,7 @@ PRIVATE: dict[str, set[str]] = {
         "_user_turn_controller",
         "_user_turn_start_timestamp",
     },
+    "pipecat.processors.frame_processor.FrameProcessor": {"_start_interruption"},
     "pipecat.processors.frameworks.rtvi.observer.RTVIObserver": {
         "_handle_interruptions",
         "_handle_user_transcriptions",

@@ -3,11 +3,15 @@
 from typing import TYPE_CHECKING
 
 from pipelines.settings import Turns
+from voice.errors import ComponentError, ConfigurationError
 
 if TYPE_CHECKING:
     from voice.llm.wires.in_process.gguf_file import GgufFile
     from voice.turns.words.end_reader import EndReader
 
+CHATML = b"<|im_start|>"
+VOCABULARY = 1 << 24
+"""The bytes at a GGUF file's beginning that hold its vocabulary."""
 PREFERRED = "smollm2-135m"
 """The model that `auto` takes if it is pulled."""
 
@@ -26,7 +30,18 @@ def reader_file(turns: Turns, language: str) -> "GgufFile | None":
     from voice.models.table import named
 
     if turns.reader != "auto":
-        return usable_file(turns.reader)
+        try:
+            file = usable_file(turns.reader)
+        except ConfigurationError as error:
+            raise ConfigurationError(f'turns.reader is "auto", "trigram" or a model: {error}') from error
+        except ComponentError as error:
+            raise ComponentError(f"turns.reader: {error}") from error
+        with file.path.open("rb") as beginning:
+            if CHATML not in beginning.read(VOCABULARY):
+                raise ComponentError(
+                    f"The model in {file.path} does not know ChatML, in which turns.reader asks it: choose {PREFERRED}."
+                )
+        return file
     preferred = named(PREFERRED)
     assert preferred is not None
     if language != "en" or not _can_run() or find_model(preferred) is None:
@@ -40,7 +55,6 @@ def load_reader(file: "GgufFile") -> "EndReader":
     Raises:
         ComponentError: it does not fit into memory, is damaged, or does not run.
     """
-    from voice.errors import ComponentError
     from voice.llm.wires.in_process.engine import Engine
     from voice.turns.words.end_reader import WINDOW, EndReader
 

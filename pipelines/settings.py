@@ -95,8 +95,8 @@ class BargeIn(Table):
     decide_ms: Annotated[int, Field(ge=300, le=3000)] = 650
     """The length of speech after which any words stop an answer; backchannels never do."""
     short_ms: Annotated[int, Field(ge=0, le=3000)] = 500
-    """Shorter speech stops it only with "stop" or the like, early in an answer also with a whole request: recognisers hear
-    words in coughs."""
+    """Shorter speech stops it only with "stop" or the like, early in an answer also with a whole request: recognisers
+    hear words in coughs."""
     hold_ms: Annotated[int, Field(ge=100, le=5000)] = 2000
     """How long an answer that was silenced by speech without words waits for words before it goes on."""
     far_db: Annotated[float, Field(ge=0, le=60)] = 15

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from pipelines.tiers.table import Tiers
 
 
+LEAST_HIDDEN = 8
+"""Characters of a header's value from which it is hidden in all messages and logs, like a key."""
+CONNECTION_HEADERS = {"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te"}
+"""Headers that the HTTP client sets, in lower case."""
+
+
 class RemoteTierTable(WireTable, ABC):
     """The common base of tiers that name a model on a server."""
 
@@ -74,15 +80,27 @@ class RemoteTierTable(WireTable, ABC):
             raise ValueError("must end before any ? or #; a key belongs in the variable that api_key_env names")
         return url
 
-    @field_validator("headers")
+    @field_validator("headers", mode="before")
     @classmethod
-    def _are_headers(cls, headers: dict[str, str]) -> dict[str, str]:
+    def _are_headers(cls, headers: object) -> object:
+        """Hide every value before anything can show it, then refuse what cannot be sent."""
+        named = headers.items() if isinstance(headers, dict) else [("", headers)]
+        for name, value in named:
+            # Hidden wherever they occur, so not words such as "voice".
+            if not isinstance(value, str) or is_secret(str(name)) or len(value) >= LEAST_HIDDEN:
+                hide(str(value))
+        if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+            raise ValueError("must be a table of HTTP headers, each with a text as its value")
         for name, value in headers.items():
-            can_be_sent = re.fullmatch(r"[\w-]+", name, re.ASCII) and re.fullmatch(r"[ -~]+", value)
-            if not can_be_sent or is_secret(name):
+            if not re.fullmatch(r"[\w-]+", name, re.ASCII):
+                raise ValueError(f"{name!r} is no name of a header: letters, digits and hyphens")
+            if name.lower() in CONNECTION_HEADERS:
+                raise ValueError(f"{name} belongs to the connection and cannot be set")
+            if not re.fullmatch(r"[!-~](?:[ -~]*[!-~])?", value):
                 hide(value)
-            if not can_be_sent:
-                raise ValueError("must be a table of HTTP headers, each with a value of printable ASCII characters")
+                raise ValueError(f"{name} needs a value of printable ASCII characters without spaces around it")
+            if value.startswith("$") and not re.fullmatch(r"\$[A-Za-z_]\w*", value, re.ASCII):
+                raise ValueError(f"{name} needs the name of an environment variable after $")
         return headers
 
     @property

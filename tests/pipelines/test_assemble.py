@@ -17,6 +17,7 @@ def endpointing(*overrides: str) -> Endpointing:
         turns=SimpleNamespace(smart_turn=lambda **_: None),
         waiting=WaitingCalls(),
         models=SimpleNamespace(whole_request=None),
+        reader=None,
     )
     stop = _turn_stop(cast(Any, engines), cast(Any, None), VADParams(stop_secs=0.3), None)
     return stop._endpointing

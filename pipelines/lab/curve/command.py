@@ -5,13 +5,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from errno import EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.command_line import FINE, INTERRUPTED, NO_DATA, Parser, complain, count, printing, seed
 from pipelines.lab.command_line import recordings, refuse_filled, run, say
 from pipelines.lab.curve.recorded import DetectorReports, Detectors, load, save
-from voice.errors import ConfigurationError
+from voice.errors import ConfigurationError, FixtureError
 
 if TYPE_CHECKING:
     from voice.turns.endpointing import Endpointing
@@ -97,6 +98,8 @@ def _record(args: argparse.Namespace) -> DetectorReports:
 
     if args.save is not None and args.save.suffix != RECORDED:
         raise ConfigurationError(f"--save takes a file that ends in {RECORDED}, not {args.save}.")
+    if args.save is not None:
+        _check_writable(args.save)
     fixtures = recordings(args.recordings)
     with tempfile.TemporaryDirectory() as scratch:
         if args.pauses is not None:
@@ -109,6 +112,21 @@ def _record(args: argparse.Namespace) -> DetectorReports:
         save(recorded, args.save)
         say(f"saved: {args.save}")
     return recorded
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse a file that cannot be written, before the recordings are played.
+
+    Raises:
+        FixtureError: it cannot.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise FixtureError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def _show(recorded: DetectorReports, args: argparse.Namespace) -> int:

@@ -73,5 +73,5 @@ class Recognition:
         if self._passes is not None:
             start, end = round(max(0.0, turn.speech[0][0] - PRE_ROLL) * RATE), round((began + AFTER) * RATE)
             audio = turn.samples[start:end].astype(np.float32) / 32768
-            text = self._passes.transcribe(np.pad(audio, (0, max(0, end - start - len(audio)))))
+            text = str(self._passes.transcribe(np.pad(audio, (0, max(0, end - start - len(audio))))))
         return HeardWords(text, self._reader.read(transcript if text is None else text) if self._reader else None)

@@ -256,4 +256,10 @@ def _difference(then: Detectors, now: Detectors) -> str | None:
     for package, version in then.versions.items():
         if now.versions.get(package) != version:
             return f"{package} has changed from {version} to {now.versions.get(package, 'none')}"
+    for name, before, after in (
+        ("the recogniser", then.recogniser, now.recogniser),
+        ("the reader of the words", then.reader, now.reader),
+    ):
+        if before != after:
+            return f"{name} has changed from {before or 'none'} to {after or 'none'}"
     return None if then == now else "the voice detector's settings have changed"

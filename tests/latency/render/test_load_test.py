@@ -5,7 +5,7 @@ from pathlib import Path
 from latency.record.load_test import PlacedCall
 from latency.render.load_test import text, write
 from latency.report.report import Report
-from tests.latency.report.test_load import call, report_of
+from tests.latency.report.test_load_test import call, report_of
 
 
 def written(report: Report) -> str:

@@ -84,7 +84,7 @@ def test_headers_are_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("headers", ['{ "X Team" = "a" }', '{ X-Team = "grün-und-lang" }', '{ X-Team = "" }'])
 def test_what_is_no_header_is_refused_without_quoting_it(headers: str) -> None:
-    with pytest.raises(ConfigurationError, match="must be a table of HTTP headers") as refused:
+    with pytest.raises(ConfigurationError, match="is no name of a header|needs a value of printable") as refused:
         Agent(pipeline="local", overrides=[f"llm.large.headers={headers}"])
     assert "grün" not in str(refused.value)
 

@@ -12,7 +12,7 @@ from latency.record.marks import Mark, Marks
 from latency.record.turn import ServerTurn
 from pipelines.call_log.prometheus import PrometheusMetrics
 from tests.pipelines.call_log.test_call_statistics import asked, turn
-from tests.pipelines.call_log.test_metrics import fetch
+from tests.pipelines.call_log.test_prometheus import fetch
 from tests.pipelines.server_process import running_server
 from tests.pipelines.serving.browser import Browser, browsing, needs_chromium
 

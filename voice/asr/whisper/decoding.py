@@ -123,6 +123,10 @@ class Transcript(str):
         transcript.log_probability = log_probability
         return transcript
 
+    def __getnewargs__(self) -> tuple[str, float]:  # type: ignore[override]  # as `__new__` takes them
+        """Copies and pickles keep the probability."""
+        return str(self), self.log_probability
+
 
 class WhisperPasses:
     """Turns audio into text with one model. Its methods block, and may be called from any thread.

@@ -199,6 +199,8 @@ class Engine:
         if "error" in answer or not answer.get("choices"):
             raise ComponentError(f"llama.cpp refused the request ({answer.get('error', 'no answer')})")
         likeliest = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        if any(one["logprob"] is None for one in likeliest):
+            raise ComponentError("llama.cpp gives no probabilities, as with damaged weights")
         return [(one["token"], math.exp(one["logprob"])) for one in likeliest]
 
     def close(self) -> None:

@@ -12,15 +12,13 @@ from pipelines.providers.wires import NO_KEY, Wire, WireModel, WireTable
 from pipelines.settings_table import VariableName
 from voice.environment import read_key
 from voice.errors import ComponentError, ConfigurationError
-from voice.redaction import hide, is_secret
+from voice.redaction import hide
 
 if TYPE_CHECKING:
     from pipelines.providers.server_check import ServerState
     from pipelines.tiers.table import Tiers
 
 
-LEAST_HIDDEN = 8
-"""Characters of a header's value from which it is hidden in all messages and logs, like a key."""
 CONNECTION_HEADERS = {"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "te"}
 """Headers that the HTTP client sets, in lower case."""
 
@@ -84,11 +82,8 @@ class RemoteTierTable(WireTable, ABC):
     @classmethod
     def _are_headers(cls, headers: object) -> object:
         """Hide every value before anything can show it, then refuse what cannot be sent."""
-        named = headers.items() if isinstance(headers, dict) else [("", headers)]
-        for name, value in named:
-            # Hidden wherever they occur, so not words such as "voice".
-            if not isinstance(value, str) or is_secret(str(name)) or len(value) >= LEAST_HIDDEN:
-                hide(str(value))
+        for value in headers.values() if isinstance(headers, dict) else [headers]:
+            hide(str(value))
         if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
             raise ValueError("must be a table of HTTP headers, each with a text as its value")
         for name, value in headers.items():
@@ -97,7 +92,6 @@ class RemoteTierTable(WireTable, ABC):
             if name.lower() in CONNECTION_HEADERS:
                 raise ValueError(f"{name} belongs to the connection and cannot be set")
             if not re.fullmatch(r"[!-~](?:[ -~]*[!-~])?", value):
-                hide(value)
                 raise ValueError(f"{name} needs a value of printable ASCII characters without spaces around it")
             if value.startswith("$") and not re.fullmatch(r"\$[A-Za-z_]\w*", value, re.ASCII):
                 raise ValueError(f"{name} needs the name of an environment variable after $")

@@ -82,6 +82,22 @@ def test_headers_are_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "abc-def-1" not in redacted("Unknown key abc-def-1.")
 
 
+@pytest.mark.parametrize(
+    ("headers", "sentence"),
+    [
+        ('{ X-K = ["sk-abcdefsecret"] }', "must be a table of HTTP headers"),
+        ('"X-K: sk-abcdefsecret"', "must be a table of HTTP headers"),
+        ('{ Content-Length = "5" }', "belongs to the connection"),
+        ('{ X-K = "$" }', "needs the name of an environment variable"),
+        ('{ X-K = " sk-abcdefsecret " }', "without spaces around it"),
+    ],
+)
+def test_a_header_that_cannot_be_sent_is_refused_without_its_value(headers: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence) as refused:
+        Agent(pipeline="local", overrides=[f"llm.large.headers={headers}"])
+    assert "abcdefsecret" not in str(refused.value)
+
+
 @pytest.mark.parametrize("headers", ['{ "X Team" = "a" }', '{ X-Team = "grün-und-lang" }', '{ X-Team = "" }'])
 def test_what_is_no_header_is_refused_without_quoting_it(headers: str) -> None:
     with pytest.raises(ConfigurationError, match="is no name of a header|needs a value of printable") as refused:

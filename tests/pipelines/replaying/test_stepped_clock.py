@@ -40,6 +40,7 @@ def stepping(shown: Path) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.slow  # pytest -m slow tests/pipelines/replaying/test_stepped_clock.py
 @pytest.mark.skipif(LIBRARY is None, reason="no faketime library (Debian's package faketime), which steps the clock")
 def test_a_clock_that_is_set_during_a_call_ends_no_timer_and_changes_no_latency(tmp_path: Path) -> None:
     fixture = write_conversation(tmp_path / "timer", ("commands/02", "10 minutes"), ("commands/04", "left"))

@@ -18,6 +18,7 @@ import soundfile
 from pipelines.lab.curve.command import main
 from pipelines.samples import PEOPLE
 from tests.pipelines.lab.curve.rig import SAMPLES
+from tests.pulled import use_pulled
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -42,6 +43,35 @@ def test_recordings_are_heard_once_and_the_file_gives_the_same_tables(
     assert capsys.readouterr().out == heard.out
     assert main([str(reports), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["curves"][0]["turns"] == 1
+
+
+def test_the_real_recogniser_hears_the_words_and_the_reader_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_pulled(monkeypatch, "tiny.en", "smollm2-135m")
+    saved = tmp_path / "coffee.jsonl"
+    command = [sys.executable, "-m", "latency", "curve", str(PEOPLE / "coffee"), "--save", str(saved)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    silences = [silence for line in saved.read_text().splitlines()[1:] for silence in json.loads(line)["silences"]]
+    ends = [silence for silence in silences if silence["kind"] == "end"]
+    assert len(ends) >= 10
+    assert all(silence["heard"] and 0 <= silence["ends"] <= 1 for silence in ends)
+    again = subprocess.run([*command[:4], str(saved)], capture_output=True, text=True, timeout=60)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == done.stdout
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_recordings_are_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder.jsonl").mkdir()
+    for target in (tmp_path / "folder.jsonl", tmp_path / "nowhere" / "x.jsonl"):
+        assert main([str(SAMPLES / "pauses"), "--save", str(target)]) == 2
+        shown = capsys.readouterr()
+        assert f"{target} cannot be written" in " ".join(shown.err.split())
+        assert "heard" not in shown.err
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_people_are_heard_where_no_recordings_are_named(

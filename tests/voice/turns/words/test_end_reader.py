@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -118,6 +118,29 @@ def test_real_weights_tell_cut_requests_from_whole_ones(monkeypatch: pytest.Monk
     assert short[0] is not None
     assert short[1] is not None
     assert short[1] > short[0], "an answer to a question is whole"
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda weights: weights[: -40 << 20] + b"\xff" * (40 << 20), "gives no probabilities"),
+        (lambda weights: weights.replace(b"<|im_start|>", b"<|xx_start|>"), "does not know ChatML"),
+    ],
+    ids=["damaged", "another template"],
+)
+def test_weights_that_cannot_read_are_refused_in_a_sentence(
+    damage: Callable[[bytes], bytes], sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    use_pulled(monkeypatch, "smollm2-135m")
+    from pipelines.reader_loading import load_reader, reader_file
+    from pipelines.settings import Turns
+
+    good = reader_file(Turns(), "en")
+    assert good is not None
+    copy = tmp_path / "copy.gguf"
+    copy.write_bytes(damage(good.path.read_bytes()))
+    with pytest.raises(ComponentError, match=sentence):
+        load_reader(reader_file(Turns(reader=str(copy)), "en") or good)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pipelines.lab.curve.recorded import Clip, load
 from pipelines.lab.curve.recorder import current_detectors
+from pipelines.lab.fitted import fitted_speakers
 from voice.turns.evidence import (
     LEAST_ENDS,
     LEAST_PROBABILITY,
@@ -158,14 +159,11 @@ def main() -> None:
     """Print the weights, and how well they tell ends from pauses on unseen data."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.evidence_fit", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, help="files written by latency curve --save")
-    parser.add_argument("--unseen", nargs="*", type=Path, default=[], help="files of speakers to judge by alone")
     args = parser.parse_args()
     detectors = current_detectors()
-
-    def read(files: Sequence[Path]) -> list[Observation]:
-        return [one for file in files for clip in load(file, detectors)[0].clips for one in observations(clip)]
-
-    seen, others = read(args.files), read(args.unseen)
+    everything = [one for file in args.files for clip in load(file, detectors)[0].clips for one in observations(clip)]
+    seen = [one for one in everything if one.speaker in fitted_speakers()]
+    others = [one for one in everything if one.speaker not in fitted_speakers()]
     print(f"{len({one.speaker for one in seen})} speakers, {_counts(seen)}")
     for name, feature in FEATURES.items():
         if "ends" in name and any(one.ends is None for one in (*seen, *others)):

@@ -15,6 +15,7 @@ from pipelines.lab.curve.recorded import Clip, Silence, load
 from pipelines.lab.curve.recorder import current_detectors
 from pipelines.lab.curve.rules import TurnOutcome, calls, evidence, judge_call
 from pipelines.lab.curve.sweep import counted_pauses
+from pipelines.lab.fitted import fitted_speakers
 from tests.benchmarks.evidence_fit import FEATURES, Observation, fit, observation_weights, observations
 from voice.turns.endpointing import Endpointing, Pauses
 from voice.turns.evidence import Evidence, Weights
@@ -72,7 +73,10 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path, help="files written by latency curve --save, to fit to")
     args = parser.parse_args()
     detectors = current_detectors()
-    recorded = {file: load(file, detectors)[0].clips for file in args.files}
+    recorded = {
+        file: [clip for clip in load(file, detectors)[0].clips if clip.speaker in fitted_speakers()]
+        for file in args.files
+    }
     everything = [clip for clips in recorded.values() for clip in clips]
     rule = Endpointing(stop=detectors.stop, fallback=0.7)
     named = {file.name: clips for file, clips in recorded.items()}

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from voice.asr.whisper.model import LONGEST_PASS, SHARE, PassPacing
+from voice.asr.whisper.model import LONGEST_BUSY_PASS, SHARE, PassPacing
 
 
 def test_the_first_pass_may_begin_at_once() -> None:
@@ -17,7 +17,7 @@ def test_after_a_pass_the_model_rests_for_four_times_its_length() -> None:
 
 
 def test_a_model_that_is_too_slow_runs_no_partial_passes() -> None:
-    assert not PassPacing(LONGEST_PASS * 1.1).is_due(0.0)
+    assert not PassPacing(LONGEST_BUSY_PASS * 1.1).is_due(0.0)
 
 
 def test_slower_passes_stop_partial_passes_and_faster_ones_resume_them() -> None:

@@ -92,7 +92,7 @@ class Engines:
         detector = "Smart Turn v3.2" if turns.detector == "smart-turn" else "silence"
         weighs = turns.adaptive and turns.detector == "smart-turn"
         reads_words = weighs and (self.reader is not None or self.settings.language == "en")
-        reads = f", words read by {self.reader.name}" if self.reader else ""
+        reads = f", words read by {self.reader.name if self.reader else 'trigrams'}" if reads_words else ""
         bound = f"risk {turns.risk * 100:g} % of pauses" if weighs else f"silence timeout {turns.fallback_ms} ms"
         if weighs and not reads_words:
             bound += ", not how words read"

@@ -11,7 +11,7 @@ from pipelines import auto
 from pipelines.engines.engine import AsrTable, EngineTable, TtsTable
 from pipelines.providers.provider import TierTable
 from pipelines.providers.responder import ResponderTable
-from pipelines.reader_loading import load_reader, reader_file
+from pipelines.reader_loading import PREFERRED, load_reader, reader_file
 from pipelines.settings import Settings
 from pipelines.tiers.table import Tiers
 from voice.errors import ComponentError
@@ -78,11 +78,15 @@ def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
 
 
 def _reader(pipeline: Settings) -> Iterator[Finding]:
-    """The model that judges how words read, if one is set or here; loads it."""
+    """The model that judges how words read; loads a language model."""
+    turns = pipeline.turns
     try:
-        if file := reader_file(pipeline.turns, pipeline.language):
+        if file := reader_file(turns, pipeline.language):
             load_reader(file).close()
             yield Finding("turns", True, f"words are read by {file.name}")
+        elif turns.adaptive and turns.detector == "smart-turn" and pipeline.language == "en":
+            better = f"; {PREFERRED} reads better: voice models pull {PREFERRED}" if turns.reader == "auto" else ""
+            yield Finding("turns", True, f"words are read by the built-in trigrams{better}")
     except ComponentError as error:
         yield Finding("turns", False, str(error))
 

@@ -104,7 +104,7 @@ class RemoteTierTable(WireTable, ABC):
         Raises:
             ConfigurationError: a variable is not set, or no header can carry its value.
         """
-        return {name: _read(value[1:]) if value.startswith("$") else value for name, value in self.headers.items()}
+        return {name: _value(name, value) for name, value in self.headers.items()}
 
     @property
     @abstractmethod
@@ -142,7 +142,7 @@ class RemoteTierTable(WireTable, ABC):
 
     def needs(self) -> list[str]:
         """A key, and the values of headers."""
-        needs = [f"the environment variable {name} is not set; it should hold a header's value" for name in self._unset]
+        needs = [_missing(header, variable) for header, variable in self._unset.items()]
         if not self.lacks_key:
             return needs
         if self.api_key_env:
@@ -150,7 +150,9 @@ class RemoteTierTable(WireTable, ABC):
         return [f'no API key is named: name its environment variable, such as api_key_env = "{self.usual_key}"', *needs]
 
     def check(self, name: str, llm: "Tiers") -> None:
-        """Refuse a missing key; the message names its variable and the pipelines that work without one."""
+        """Refuse a missing key or header; the message names its variable, and pipelines that work without a key."""
+        for header, variable in self._unset.items():
+            raise ConfigurationError(f"llm.{name}: {_missing(header, variable)}.")
         if not self.lacks_key:
             return
         if self.api_key_env is None:
@@ -187,16 +189,23 @@ class RemoteTierTable(WireTable, ABC):
         )
 
     @property
-    def _unset(self) -> list[str]:
-        """The variables of headers that are not set."""
-        variables = [value[1:] for value in self.headers.values() if value.startswith("$")]
-        return [name for name in variables if read_key(name, spaces=True) is None]
+    def _unset(self) -> dict[str, str]:
+        """The headers whose variables are not set, with these variables."""
+        variables = {header: value[1:] for header, value in self.headers.items() if value.startswith("$")}
+        return {header: name for header, name in variables.items() if read_key(name, spaces=True) is None}
 
     async def _find(self) -> str | None:
         return self.base_url
 
 
-def _read(variable: str) -> str:
-    if (value := read_key(variable, spaces=True)) is None:
-        raise ConfigurationError(f"The environment variable {variable} is not set; it should hold a header's value.")
-    return value
+def _value(header: str, value: str) -> str:
+    """The value of a header, read from its environment variable if it begins with $."""
+    if not value.startswith("$"):
+        return value
+    if (read := read_key(value[1:], spaces=True)) is None:
+        raise ConfigurationError(f"T{_missing(header, value[1:])[1:]}.")
+    return read
+
+
+def _missing(header: str, variable: str) -> str:
+    return f"the header {header} needs the environment variable {variable}, which is not set"

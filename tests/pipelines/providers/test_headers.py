@@ -110,7 +110,7 @@ def test_a_variable_that_is_not_set_is_named(
 ) -> None:
     monkeypatch.delenv("GATEWAY_KEY", raising=False)
     tier = OpenAITier(provider="openai", model="m", base_url="http://127.0.0.1:9/v1", headers=HEADERS)
-    with pytest.raises(ConfigurationError, match="variable GATEWAY_KEY is not set; it should hold a header's value"):
+    with pytest.raises(ConfigurationError, match="header X-Gateway-Key needs the environment variable GATEWAY_KEY"):
         _ = tier.extra_headers
     pipeline = tmp_path / "mine.toml"
     pipeline.write_text(

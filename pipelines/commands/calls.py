@@ -1,6 +1,7 @@
-"""The commands that call an agent: `voice replay`, `load`, `talk` and `devices`."""
+"""The commands that call an agent or record a caller: `voice replay`, `load`, `talk`, `record` and `devices`."""
 
 import argparse
+from pathlib import Path
 
 from latency.command_line import Parser, count, seed
 from pipelines.commands.options import add_call_options, add_command, add_pipeline_options, duration
@@ -12,6 +13,7 @@ def add_calls(top: Parser) -> None:
     _add_replay(top)
     _add_load(top)
     _add_talk(top)
+    _add_record(top)
     _add_devices(top)
 
 
@@ -103,6 +105,37 @@ def _talk(args: argparse.Namespace) -> int:
         from pipelines.talking.talk import run_talk
 
     return run_talk(args)
+
+
+def _add_record(top: Parser) -> None:
+    from pipelines.recording import PROMPTS
+
+    record = add_command(
+        top,
+        "record",
+        _record,
+        "record your own voice for replays",
+        "Shows prompts, records each, measures where the speech is, and writes a conversation that `voice replay` "
+        "plays. The same command goes on with the prompts that are left.",
+    )
+    record.add_argument("folder", type=Path, metavar="FOLDER", help="folder to write to")
+    record.add_argument(
+        "--prompts",
+        type=Path,
+        default=PROMPTS,
+        metavar="FILE",
+        help="text file with a prompt on each line (ten requests)",
+    )
+    record.add_argument("--speaker", metavar="NAME", help="who speaks, for reports (default: the folder's name)")
+    record.add_argument("--input", metavar="DEVICE", help="microphone, by number or part of its name")
+    record.add_argument("--output", metavar="DEVICE", help="loudspeaker, by number or part of its name")
+
+
+def _record(args: argparse.Namespace) -> int:
+    with loading_code():
+        from pipelines.recording.record import run_record
+
+    return run_record(args)
 
 
 def _add_devices(top: Parser) -> None:

@@ -118,4 +118,4 @@ def test_a_variable_that_is_not_set_is_named(
         'base_url = "http://127.0.0.1:9/v1"\nheaders = { X-Gateway-Key = "$GATEWAY_KEY" }\n'
     )
     assert main(["check", str(pipeline)]) == 4
-    assert "variable GATEWAY_KEY is not set" in " ".join(capsys.readouterr().out.split())
+    assert "variable GATEWAY_KEY, which is not set" in " ".join(capsys.readouterr().out.split())

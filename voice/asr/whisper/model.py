@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 SHARE = 0.3
-"""Share of a processor core for passes over unfinished speech, for all calls of a model together. A speaker's fades (1.7
-a second) take 0.2; with no more than that, the pass at the last fade of every third turn had to wait."""
+"""Share of a processor core for passes over unfinished speech, for all calls of a model together. A voice fades
+1.7 times a second; with 0.2, the pass at the last fade often had to wait."""
 
 LONGEST_PASS = 0.2
 """The longest partial pass on an idle machine, in seconds; slower models run none. A pass cannot be stopped, so one

@@ -114,7 +114,7 @@ def show(
         report = build(run, checks)
         log.debug("%s read and measured in %.0f ms", folder, (time.monotonic() - started) * 1000)
         if trace:
-            _write_trace(run, report, trace)
+            _write_trace(report, trace)
     except RunError as error:
         return _refuse(str(error), error.exit_code, program)
     verdicts = {item.verdict for item in report.thresholds}
@@ -207,15 +207,10 @@ def _print(report: "Report", *, as_json: bool, as_csv: bool) -> None:
         write(report, sys.stdout)
 
 
-def _write_trace(run: Run, report: "Report", path: Path) -> None:
-    from latency.audio.onset import as_floats, utterances
-    from latency.audio.recording import RATE
+def _write_trace(report: "Report", path: Path) -> None:
     from latency.report.trace import text, trace, write_trace
 
-    recordings = {one.session.name: run.recording(one.session) for one in report.sessions}
-    spoken = {
-        name: utterances(as_floats(stereo[:, 1]), RATE) for name, stereo in recordings.items() if stereo is not None
-    }
+    spoken = {one.session.name: one.spoken for one in report.sessions if one.recorded}
     write_trace(path, text(trace(report, spoken)))
     print(f"trace written to {path}; open it at https://ui.perfetto.dev", file=sys.stderr)
 

@@ -42,10 +42,8 @@ def check_page(path: Path) -> None:
         RunError: Another file is there, or it cannot be written.
     """
     try:
-        if path.exists():
-            with path.open("rb") as file:
-                if not file.read(len(_HEAD)).startswith(_HEAD.encode()):
-                    raise RunError(f"{path} exists and is no page of ours; name another file with --html")
+        if path.exists() and not _is_page(path):
+            raise RunError(f"{path} exists and is no page of ours; name another file with --html")
         _part(path).touch()
         _part(path).unlink()
     except OSError as error:
@@ -66,6 +64,7 @@ def write_page(path: Path, page: Page, sounds: Iterable[tuple[str, str]] = ()) -
             file.writelines(document(page, sounds))
         os.replace(_part(path), path)
     except OSError as error:
+        _part(path).unlink(missing_ok=True)
         raise _unwritable(path, error) from error
 
 
@@ -113,6 +112,14 @@ def _file(name: str) -> str:
 
 def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _is_page(path: Path) -> bool:
+    # A pipe would block, and a device would be replaced by a file.
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_HEAD)).startswith(_HEAD.encode())
 
 
 def _part(path: Path) -> Path:

@@ -28,6 +28,7 @@ def _add_replay(top: Parser) -> None:
         "--chaos", type=seed, metavar="SEED", help="break parts as the calls go on; a seed repeats its faults"
     )
     replay.add_argument("--listen", action="store_true", help="play both sides aloud")
+    replay.add_argument("--open", action="store_true", help="also write the run as a page with its audio, and open it")
     replay.add_argument(
         "--check",
         action="append",

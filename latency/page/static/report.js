@@ -82,12 +82,14 @@ const cell = (value) => made("td", { text: value ?? "", class: "n" });
 // The plots.
 
 function drawPlots() {
+  const isTimed = (turn) => turn.ms != null && !["cut off", "wants no answer"].includes(turn.verdicts[0]);
   const usual = shown.filter((turn) => turn.counts);
-  const drawn = usual.length ? usual : shown;
-  const timed = drawn.filter((turn) => turn.ms != null).map((turn) => turn.ms).sort((a, b) => a - b);
+  const count = usual.some(isTimed);
+  const drawn = count ? usual : shown;
+  const timed = drawn.filter(isTimed).map((turn) => turn.ms).sort((a, b) => a - b);
   const never = drawn.filter((turn) => turn.verdicts[0] === "not answered").length;
   const total = timed.length + never;
-  const which = usual.length ? "that count: warm, no barge-in, not cut off" : "shown here, none of which counts in the figures above";
+  const which = count ? "that count: warm, no barge-in, not cut off" : "shown here, none of which counts in the figures above";
   page.drawn.textContent = `${plural(total, "turn")} ${which}${never ? `; ${never} without an answer` : ""}.`;
   page.plots.hidden = !timed.length;
   if (!timed.length) return;
@@ -104,7 +106,7 @@ function drawPlots() {
   const color = ({ start }) => `var(--${start >= data.limit ? "late" : "good"})`;
   page.histogram.replaceChildren(Plot.plot({
     ...look(page.histogram), ariaLabel: "Histogram of turn latencies", ariaDescription: told,
-    y: { label: "turns", ticks: 4, tickFormat: (count) => (Number.isInteger(count) ? String(count) : "") },
+    y: { label: "turns", ticks: 4, tickFormat: (turns) => (Number.isInteger(turns) ? String(turns) : "") },
     marks: [Plot.rectY(bars, { x1: "start", x2: "end", y: "count", fill: color, insetLeft: 1 }), Plot.ruleY([0]), ...rules],
   }));
   const steps = [{ ms: 0, share: 0 }, ...timed.map((ms, index) => ({ ms, share: (index + 1) / total }))];
@@ -145,7 +147,15 @@ function fillFilters() {
   }
 }
 
+let waiting = null; // The timer of the next filtering.
+function soon(delay) {
+  clearTimeout(waiting);
+  waiting = setTimeout(filter, delay);
+}
+
 function filter() {
+  clearTimeout(waiting);
+  waiting = null;
   const [text, verdict, session, tier, cold, order] = fields.map((id) => page[id].value);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   shown = data.turns.filter(
@@ -341,6 +351,7 @@ function follow() {
     page.found.textContent = "The link names a turn that is not in this page.";
     return;
   }
+  if (waiting) filter();
   if (!shown.includes(turn)) {
     page.filters.reset();
     filter();
@@ -360,20 +371,14 @@ function turnPage(by) {
   page.list.querySelector("summary")?.focus();
 }
 
-let timer = null;
-function soon() {
-  clearTimeout(timer);
-  timer = setTimeout(filter, 150);
-}
-
 drawHead();
 drawTicks();
 fillFilters();
 filter();
 follow();
-page.filters.addEventListener("input", soon);
+page.filters.addEventListener("input", () => soon(150));
 page.filters.addEventListener("submit", (event) => event.preventDefault());
-page.filters.addEventListener("reset", () => setTimeout(filter));
+page.filters.addEventListener("reset", () => soon(0)); // The fields are not empty yet.
 page.before.addEventListener("click", () => turnPage(-PAGE));
 page.after.addEventListener("click", () => turnPage(PAGE));
 addEventListener("hashchange", follow);

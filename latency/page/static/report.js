@@ -26,7 +26,7 @@ function made(tag, { text, of, ...attributes } = {}, ...children) {
 // A text of the run: its direction and its control characters do not reach its surroundings.
 const quoted = (text) => made("bdi", { text });
 const svg = (tag, attributes) => made(tag, { of: MARKUP, ...attributes });
-const name = (turn) => (several ? `${turn.session} ${turn.number}` : `Turn ${turn.number}`);
+const name = (turn) => (several ? `${turn.session}, turn ${turn.number}` : `Turn ${turn.number}`);
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const took = (turn) => (turn.ms == null ? (turn.verdicts[0] === "not answered" ? "no answer" : "–") : `${Math.round(turn.ms)} ms`);
 const styled = (group) => group.replace(" ", "-");
@@ -57,7 +57,6 @@ function drawHead() {
   for (const [label, text] of data.measured) page.measured.append(made("dt", { text: label }), made("dd", { text }));
   for (const [group, text] of Object.entries(STAGES)) page.key.append(made("span", { class: `swatch ${styled(group)}`, text }));
   page.turns.classList.toggle("several", several);
-  page.silent.textContent = sounds.size ? "" : "There is no audio in this page; `latency report RUN --html FILE --audio` puts it in.";
   page.silent.hidden = sounds.size > 0;
   drawStages();
 }

@@ -24,6 +24,7 @@ from latency.command_line import (
     printing,
     unusable,
 )
+from latency.page.file import check_page, write_page
 from latency.record.run import Run, RunError, newest
 from latency.report.checks import Check, CheckError
 
@@ -114,8 +115,7 @@ def show(
 
     started = time.monotonic()
     try:
-        if html:
-            _check_page(html)
+        check_page(html)
         run = Run.load(folder)
         report = build(run, checks)
         log.debug("%s read and measured in %.0f ms", folder, (time.monotonic() - started) * 1000)
@@ -236,20 +236,14 @@ def _write_trace(report: "Report", path: Path) -> None:
     print(f"trace written to {path}; open it at https://ui.perfetto.dev", file=sys.stderr)
 
 
-def _check_page(path: Path) -> None:
-    from latency.page.document import check_page
-
-    check_page(path)
-
-
 def _write_page(run: Run, report: "Report", path: Path, *, audio: bool) -> None:
-    from latency.page.document import sounds_of, write_page
+    from latency.page.document import document, sounds_of
     from latency.page.record import page_of
 
     started = time.monotonic()
-    write_page(path, page_of(report, run.recording), sounds_of(report, run.recording) if audio else ())
+    sounds = sounds_of(report, run.recording) if audio else ()
+    write_page(path, document(page_of(report, run.recording), sounds))
     log.debug("page made in %.0f ms", (time.monotonic() - started) * 1000)
-    print(f"page written to {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser", file=sys.stderr)
 
 
 def _commands() -> "dict[str, EntryPoint]":

@@ -1,4 +1,4 @@
-"""The page as one HTML file: its data, styles, scripts and sounds are all in it, and it asks no host for anything.
+"""A page as one HTML file: its data, styles, scripts and sounds are all in it, and it asks no host for anything.
 
 Plots are Observable Plot's. Compared were, bundled with what the page uses and minified: Plot (0.25 MB, ISC), uPlot
 (0.05 MB, MIT), Vega-Lite (0.8 MB, BSD-3-Clause) and Plotly's basic bundle (1.2 MB, MIT). Plot draws SVG, with names for
@@ -19,58 +19,24 @@ import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
-from pathlib import Path
 
 import msgspec
 
 from latency.audio.recording import RATE
 from latency.judge.session import SessionOutcome
+from latency.page.file import HEAD
 from latency.page.record import Page, Recordings, stretches, turn_id
-from latency.record.run import RunError
+from latency.page.results import Results
 from latency.report.report import Report
 
-_HEAD = "<!doctype html>\n<!-- A report of Turnaround -->\n"
-"""The beginning of every page, by which one of ours is known."""
 _OPUS = 0.93
 """libsndfile's level of compression: about 36 kbit/s for both sides."""
 
 
-def check_page(path: Path) -> None:
-    """Find out whether a page can be written, before the work for it.
-
-    Raises:
-        RunError: Another file is there, or it cannot be written.
-    """
-    try:
-        if path.exists() and not _is_page(path):
-            raise RunError(f"{path} exists and is no page of ours; name another file with --html")
-        _part(path).touch()
-        _part(path).unlink()
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def write_page(path: Path, page: Page, sounds: Iterable[tuple[str, str]] = ()) -> None:
-    """Write a page; the file appears only when it is complete.
-
-    Args:
-        sounds: The audio of turns; see `sounds_of`.
-
-    Raises:
-        RunError: It cannot be written.
-    """
-    try:
-        with _part(path).open("w", encoding="utf-8") as file:
-            file.writelines(document(page, sounds))
-        os.replace(_part(path), path)
-    except OSError as error:
-        _part(path).unlink(missing_ok=True)
-        raise _unwritable(path, error) from error
-
-
-def document(page: Page, sounds: Iterable[tuple[str, str]] = ()) -> Iterator[str]:
+def document(page: Page | Results, sounds: Iterable[tuple[str, str]] = ()) -> Iterator[str]:
     """The page, in pieces."""
-    scripts = [f"/*\n{_file('plot-licences.txt')}*/\n{_file('plot.js')}", _file("report.js")]
+    kind = "report" if isinstance(page, Page) else "results"
+    scripts = [f"/*\n{_file('plot-licences.txt')}*/\n{_file('plot.js')}", _file("parts.js"), _file(f"{kind}.js")]
     data = msgspec.json.encode(page).decode().replace("<", "\\u003c")
     values: dict[str, Iterable[str]] = {
         "policy": [" ".join(f"'sha256-{_hash(script)}'" for script in scripts)],
@@ -79,9 +45,9 @@ def document(page: Page, sounds: Iterable[tuple[str, str]] = ()) -> Iterator[str
         "sounds": (f'<script type="text/plain" data-turn="{turn}">{sound}</script>\n' for turn, sound in sounds),
         "scripts": (f"<script>{script}</script>\n" for script in scripts),
     }
-    yield _HEAD
+    yield HEAD
     # A placeholder in a value is none: the template is split before anything is filled in.
-    for position, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _file("report.html"))):
+    for position, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _file(f"{kind}.html"))):
         yield from values[piece] if position % 2 else [piece]
 
 
@@ -112,19 +78,3 @@ def _file(name: str) -> str:
 
 def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _is_page(path: Path) -> bool:
-    # A pipe would block, and a device would be replaced by a file.
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_HEAD)).startswith(_HEAD.encode())
-
-
-def _part(path: Path) -> Path:
-    return path.with_name(f"{path.name}.part")
-
-
-def _unwritable(path: Path, error: OSError) -> RunError:
-    return RunError(f"the page cannot be written to {path}: {error.strerror or error}")

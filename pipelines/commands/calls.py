@@ -1,6 +1,7 @@
 """The commands that call an agent: `voice replay`, `load`, `talk` and `devices`."""
 
 import argparse
+from pathlib import Path
 
 from latency.command_line import Parser, count, seed
 from pipelines.commands.options import add_call_options, add_command, add_pipeline_options, duration
@@ -64,6 +65,7 @@ def _add_load(top: Parser) -> None:
     add_pipeline_options(load)
     add_call_options(load)
     load.add_argument("--json", action="store_true", help="print JSON")
+    load.add_argument("--html", type=Path, metavar="FILE", help="also write a page of the tables and a plot")
     load.add_argument(
         "--check",
         action="append",

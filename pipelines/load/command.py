@@ -10,6 +10,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from latency.command_line import FAILED, FINE, MISSING, NO_DATA, RUNS, complain, printing
+from latency.page.document import document
+from latency.page.file import check_page, write_page
+from latency.page.results import of_load
 from latency.record.load_test import FILE, ObservedLoad, ServerSample
 from latency.record.run import Run, RunError, Status
 from latency.record.run_writer import RunWriter, new_folder
@@ -34,9 +37,10 @@ def run_load(args: argparse.Namespace) -> int:
     thresholds = parse_checks(args.check)
     check_server(args)
     check_folder(args.out)
+    check_page(args.html)
     fixtures = chosen_fixtures(args.fixtures, everything=False)
     folder = asyncio.run(_load(args, fixtures))
-    return _show(folder, thresholds, as_json=args.json)
+    return _show(folder, thresholds, as_json=args.json, html=args.html)
 
 
 async def _load(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path:
@@ -108,7 +112,7 @@ async def _watching(callers: Callers, samples: list[ServerSample]) -> AsyncItera
         await look()
 
 
-def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool) -> int:
+def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool, html: Path | None = None) -> int:
     """Print the tables; returns the exit status."""
     from latency.render.load_test import text, write
     from latency.report.report import build
@@ -119,6 +123,8 @@ def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool) -> int:
         complain("voice", _without_turns(folder) or str(error))
         return MISSING if _has_failures(folder) else error.exit_code
     assert report.load is not None
+    if html:
+        write_page(html, document(of_load(report, report.load)))
     with printing("voice"):
         if as_json:
             print(text(report, report.load))

@@ -1,2 +1,2 @@
 // The parts of Observable Plot that the page draws with.
-export { axisX, axisY, gridY, line, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot";
+export { dot, line, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot";

@@ -1,30 +1,18 @@
 "use strict";
 // The page of a run: figures, plots, and its turns, drawn only as far as they are looked at.
-// Texts come from callers and models, so they are set as text and never as markup.
-const data = JSON.parse(document.getElementById("data").textContent);
-const page = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const sounds = new Map([...document.querySelectorAll("script[data-turn]")].map((one) => [one.dataset.turn, one]));
 const several = new Set(data.turns.map((turn) => turn.session)).size > 1;
 const PAGE = 50; // Turns shown at a time.
 const BIN = 50; // Milliseconds of a bar of the histogram.
 const LATEST = 2000; // Milliseconds; later turns share the histogram's last bar.
 const STAGES = { "turn end": "ending the turn", model: "language model", voice: "voice", way: "sending and playout", unexplained: "unexplained" };
+const STAGE_KINDS = ["", "n", "n", "wide"]; // Classes of the columns of stages.
 const LABELLED = { "turn commit": "turn ended", "first audible": "first sound" }; // Marks with a label in the waveform.
 const MARKUP = "http://www.w3.org/2000/svg";
 
 let shown = []; // The turns that pass the filters, in order.
 let first = 0; // The first of them on this page of the list.
 
-function made(tag, { text, of, ...attributes } = {}, ...children) {
-  const element = of ? document.createElementNS(of, tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
-  element.append(...children);
-  return element;
-}
-
-// A text of the run: its direction and its control characters do not reach its surroundings.
-const quoted = (text) => made("bdi", { text });
 const svg = (tag, attributes) => made(tag, { of: MARKUP, ...attributes });
 const name = (turn) => (several ? `${turn.session}, turn ${turn.number}` : `Turn ${turn.number}`);
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
@@ -44,10 +32,8 @@ function drawHead() {
   document.title = `${data.run}: turn latency`;
   page.run.textContent = data.run;
   page.about.textContent = [data.created, data.command].filter(Boolean).join(" · ");
-  for (const [list, lines] of [[page.doubts, data.doubts], [page.further, data.further]]) {
-    list.replaceChildren(...lines.map(([text, style]) => made("li", { text, class: style })));
-    list.hidden = !lines.length;
-  }
+  tell(page.doubts, data.doubts);
+  tell(page.further, data.further);
   for (const { name, value, unit, note, state } of data.figures) {
     const figure = made("dd", { text: value, class: state ?? "" });
     if (unit) figure.append(made("small", { text: ` ${unit}` }));
@@ -68,12 +54,7 @@ function drawStages() {
     const bars = track([[0, p95, "work"], [0, p50, "path"]], group, 0, end);
     return made("tr", {}, made("th", { scope: "row", text: label }), cell(p50), cell(p95), made("td", { class: "wide" }, bars));
   });
-  page.stages.append(table(["stage", "median ms", "95th percentile", "median, and behind it the 95th percentile"], rows));
-}
-
-function table(headings, rows, kinds = ["", "n", "n", "wide"]) {
-  const head = headings.map((text, index) => made("th", { scope: "col", text, class: kinds[index] ?? "" }));
-  return made("table", {}, made("thead", {}, made("tr", {}, ...head)), made("tbody", {}, ...rows));
+  page.stages.append(table(["stage", "median ms", "95th percentile", "median, and behind it the 95th percentile"], rows, STAGE_KINDS));
 }
 
 const cell = (value) => made("td", { text: value ?? "", class: "n" });
@@ -101,25 +82,19 @@ function drawPlots() {
   const rules = [Plot.ruleX([data.natural, data.limit], { stroke: "currentColor", strokeDasharray: "3,3" })];
   const ticks = [data.natural, data.limit, ...[0, 1200, 1600, LATEST].filter((ms) => ms <= end)];
   const x = { domain: [0, end], label: null, ticks, tickFormat: (ms) => `${ms}${ms === LATEST ? "+" : ""} ms` };
-  const look = (box) => ({ width: Math.max(260, box.clientWidth), height: 220, marginLeft: 44, marginRight: 28, className: "plot", x });
   const color = ({ start }) => `var(--${start >= data.limit ? "late" : "good"})`;
-  page.histogram.replaceChildren(Plot.plot({
-    ...look(page.histogram), ariaLabel: "Histogram of turn latencies", ariaDescription: told,
+  draw(page.histogram, {
+    x, ariaLabel: "Histogram of turn latencies", ariaDescription: told,
     y: { label: "turns", ticks: 4, tickFormat: (turns) => (Number.isInteger(turns) ? String(turns) : "") },
     marks: [Plot.rectY(bars, { x1: "start", x2: "end", y: "count", fill: color, insetLeft: 1 }), Plot.ruleY([0]), ...rules],
-  }));
+  });
   const steps = [{ ms: 0, share: 0 }, ...timed.map((ms, index) => ({ ms, share: (index + 1) / total }))];
   steps.push({ ms: Math.max(end, timed.at(-1)), share: timed.length / total });
-  page.ecdf.replaceChildren(Plot.plot({
-    ...look(page.ecdf), ariaLabel: "Share of turns by latency", ariaDescription: told,
+  draw(page.ecdf, {
+    x, ariaLabel: "Share of turns by latency", ariaDescription: told,
     y: { domain: [0, 1], label: "share of turns", ticks: 5, tickFormat: (share) => `${Math.round(share * 100)} %`, grid: true },
     marks: [Plot.line(steps, { x: "ms", y: "share", curve: "step-after", stroke: "var(--good)", strokeWidth: 2, clip: true }), ...rules],
-  }));
-  for (const drawing of document.querySelectorAll("figure svg")) {
-    // A drawing with one name has no named parts.
-    for (const part of drawing.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
-    drawing.setAttribute("role", "img");
-  }
+  });
 }
 
 // The list.
@@ -275,15 +250,14 @@ function waterfallOf(turn) {
     key.append(made("span", {}, sample, ` ${data.kinds[kind]}`));
   }
   key.append(made("span", { text: `lines: end of speech, ${data.natural} and ${data.limit} ms` }));
-  return [table(["stage", "took ms", "wait ms", `from ${turn.start} to ${turn.end} ms after the end of speech`], rows), key];
+  return [table(["stage", "took ms", "wait ms", `from ${turn.start} to ${turn.end} ms after the end of speech`], rows, STAGE_KINDS), key];
 }
 
 function requestsOf(turn) {
   const [headings, ...rows] = turn.requests;
   const text = new Set([0, headings.length - 1]);
   const kinds = headings.map((_, index) => (text.has(index) ? "" : "n"));
-  const cells = rows.map((row) => made("tr", {}, ...row.map((value, index) => made("td", { class: kinds[index] }, quoted(value)))));
-  const scroll = made("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Requests to language models" }, table(headings, cells, kinds));
+  const scroll = scrolling("Requests to language models", headings, rows, kinds);
   const parts = [made("h3", { text: "Requests to language models" }), made("p", { text: turn.policy ? `Policy: ${turn.policy}` : "" }), scroll, made("p", { class: "dim", text: turn.units })];
   if (turn.cost) parts.push(made("p", { text: `Cost: ${turn.cost}` }));
   return parts;
@@ -381,8 +355,4 @@ page.filters.addEventListener("reset", () => soon(0)); // The fields are not emp
 page.before.addEventListener("click", () => turnPage(-PAGE));
 page.after.addEventListener("click", () => turnPage(PAGE));
 addEventListener("hashchange", follow);
-let width = innerWidth;
-addEventListener("resize", () => {
-  if (innerWidth !== width) drawPlots();
-  width = innerWidth;
-});
+redrawing(drawPlots);

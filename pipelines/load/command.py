@@ -23,6 +23,7 @@ from pipelines.replaying.replay import check_server, chosen_fixtures, parse_chec
 from pipelines.replaying.run_folder import check_folder, run_header, writing
 from pipelines.server_process import seen_here
 from voice.client.fixtures.fixture import Fixture
+from voice.errors import ConfigurationError
 
 LOOK_EVERY = 1.0
 """Seconds between two readings of the server's processor time and memory, which take 30 ms with eight calls."""
@@ -37,7 +38,10 @@ def run_load(args: argparse.Namespace) -> int:
     thresholds = parse_checks(args.check)
     check_server(args)
     check_folder(args.out)
-    check_page(args.html)
+    try:
+        check_page(args.html)
+    except RunError as error:
+        raise ConfigurationError(f"{error}.") from error
     fixtures = chosen_fixtures(args.fixtures, everything=False)
     folder = asyncio.run(_load(args, fixtures))
     return _show(folder, thresholds, as_json=args.json, html=args.html)

@@ -1,8 +1,8 @@
 "use strict";
 // The page of results: a plot and the tables of each section.
-const DASHES = ["none", "6,3", "2,3", "8,3,2,3", "12,4", "4,2,1,2"];
-const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye"];
-const COLOURS = 6;
+const DASHES = ["none", "6,3", "2,3", "8,3,2,3", "12,4", "4,2,1,2", "1,2", "14,3,4,3"];
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "wye", "cross"];
+const COLOURS = 8;
 
 function sectionOf({ title, tables, plot, lines }) {
   const section = made("section", {}, made("h2", { text: title }), ...lines.map((text) => made("p", { text })));
@@ -38,7 +38,7 @@ function drawPlot(box, { title, x, y, kind, series, limits, limits_on: axis }) {
   series.forEach(({ points, labels }, index) => {
     const channels = { x: ([x]) => x, y: ([, y]) => y };
     if (kind === "dots") {
-      marks.push(Plot.dot(points, { ...channels, symbol: SYMBOLS[index % COLOURS], fill: colour(index), r: 5 }));
+      marks.push(Plot.dot(points, { ...channels, symbol: SYMBOLS[index % SYMBOLS.length], fill: colour(index), r: 5 }));
       marks.push(Plot.text(points, { ...channels, text: (_, at) => labels[at], dy: -11, fill: "currentColor" }));
     } else {
       const curve = kind === "steps" ? "step-after" : "linear";
@@ -46,8 +46,10 @@ function drawPlot(box, { title, x, y, kind, series, limits, limits_on: axis }) {
     }
   });
   const told = `${series.map(({ name }) => name).join(", ")}; the figures are in the tables below.`;
-  const scale = (label, on) => ({ label, grid: true, ...(kind === "steps" || on === axis ? { zero: true } : {}) });
-  draw(box, { height: 300, marginLeft: 56, ariaLabel: title, ariaDescription: told, x: scale(x, "x"), y: scale(y, "y"), marks });
+  const scale = (label, on) => ({ label, grid: true, nice: true, ...(kind === "steps" || on === axis ? { zero: true } : {}) });
+  // Costs differ by orders of magnitude.
+  const isLog = kind === "dots" && series.every(({ points }) => points.every(([x]) => x > 0));
+  draw(box, { height: 320, marginLeft: 56, marginTop: 34, marginBottom: 44, ariaLabel: title, ariaDescription: told, x: { ...scale(x, "x"), ...(isLog ? { type: "log", tickFormat: "~g", ticks: 4, inset: 24 } : {}) }, y: scale(y, "y"), marks });
 }
 
 const drawings = [];

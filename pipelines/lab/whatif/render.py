@@ -48,7 +48,7 @@ def page(finding: Finding) -> Results:
         x="US dollars for 100 turns",
         y="turn latency, p95, ms",
         kind="dots",
-        series=[_dots(name, rows) for name, rows in series.items()],
+        series=[dots for name, rows in series.items() if (dots := _dots(name, rows)).points],
         limits=(NATURAL * 1000, TURN_LIMIT * 1000),
         limits_on="y",
     )

@@ -9,6 +9,7 @@ from latency.benchmark.benchmark import Benchmark
 from latency.benchmark.tables import TEXT_COLUMNS, about_llm, head, notes, tables
 from latency.budget import NATURAL, TURN_LIMIT
 from latency.render import load_test
+from latency.render.layout import LABEL
 from latency.report.load_test import LoadFigures
 from latency.report.report import Report
 
@@ -74,6 +75,11 @@ def styled(lines: Iterable[str]) -> list[tuple[str, str]]:
     return [(line, next((style for word, style in _STYLES.items() if line.startswith(word)), "")) for line in lines]
 
 
+def in_one_line(line: str) -> str:
+    """A line with a label, as a terminal shows it, as running text."""
+    return f"{line[:LABEL].strip()}: {' '.join(line[LABEL:].split())}"
+
+
 def of_load(report: Report, figures: LoadFigures) -> Results:
     """A load test."""
     lines = [f"SIMULATED, not real: {', '.join(report.simulated)}"] if report.simulated else []
@@ -98,7 +104,7 @@ def of_load(report: Report, figures: LoadFigures) -> Results:
         Section(title="By the number of calls at once", tables=[at_once], plot=plot),
         Section(title="By caller", tables=[by_caller]),
     ]
-    told = [" ".join(line.split()) for line in load_test.lines(figures)]
+    told = [in_one_line(line) for line in load_test.lines(figures)]
     return Results(title=f"Load test: {report.run}", head=styled(lines), sections=sections, notes=told)
 
 

@@ -43,13 +43,16 @@ function drawPlot(box, { title, x, y, kind, series, limits, limits_on: axis }) {
     } else {
       const curve = kind === "steps" ? "step-after" : "linear";
       marks.push(Plot.line(points, { ...channels, curve, stroke: colour(index), strokeWidth: 2.5, strokeDasharray: DASHES[index % COLOURS] }));
+      if (kind === "line") marks.push(Plot.dot(points, { ...channels, symbol: SYMBOLS[index % SYMBOLS.length], fill: colour(index), r: 4 }));
     }
   });
   const told = `${series.map(({ name }) => name).join(", ")}; the figures are in the tables below.`;
   const scale = (label, on) => ({ label, grid: true, nice: true, ...(kind === "steps" || on === axis ? { zero: true } : {}) });
+  const isCount = series.every(({ points }) => points.every(([x]) => Number.isInteger(x)));
+  const counted = isCount ? { tickFormat: (x) => (Number.isInteger(x) ? String(x) : "") } : {};
   // Costs differ by orders of magnitude.
   const isLog = kind === "dots" && series.every(({ points }) => points.every(([x]) => x > 0));
-  draw(box, { height: 320, marginLeft: 56, marginTop: 34, marginBottom: 44, ariaLabel: title, ariaDescription: told, x: { ...scale(x, "x"), ...(isLog ? { type: "log", tickFormat: "~g", ticks: 4, inset: 24 } : {}) }, y: scale(y, "y"), marks });
+  draw(box, { height: 320, marginLeft: 56, marginTop: 34, marginBottom: 44, ariaLabel: title, ariaDescription: told, x: { ...scale(x, "x"), ...counted, ...(isLog ? { type: "log", tickFormat: "~g", ticks: 4, inset: 24 } : {}) }, y: scale(y, "y"), marks });
 }
 
 const drawings = [];

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from latency.budget import NATURAL, TURN_LIMIT
 from latency.command_line import WIDTH
-from latency.page.results import Plot, Results, Section, Series, Table, styled
+from latency.page.results import Plot, Results, Section, Series, Table, in_one_line, styled
 from latency.render.layout import LABEL, fitted, labelled
 from latency.render.numbers import NEVER, UNKNOWN, ms
 from pipelines.lab.whatif.finding import Finding, Window
@@ -39,7 +39,8 @@ def text(finding: Finding) -> str:
 
 def page(finding: Finding) -> Results:
     """The finding as a page: its tables, and the policies by cost and latency."""
-    title, *lines = (" ".join(line.split()) for line in _head(finding))
+    title, _, *lines = _head(finding)
+    simulated = f"SIMULATED, not real: {', '.join(finding.simulated)}"
     series: dict[str, list[Row]] = {}
     for row in finding.rows:
         series.setdefault(row.name, []).append(row)
@@ -71,8 +72,8 @@ def page(finding: Finding) -> Results:
             tables=[Table(title=_windows_title(finding), headings=("tier", *_windows_headings(finding)), rows=windows)],
         ),
     ]
-    notes = [" ".join(line.split()) for line in _notes(finding)]
-    return Results(title=title, head=styled(lines), sections=sections, notes=notes)
+    notes = [in_one_line(line) for line in _notes(finding)]
+    return Results(title=title, head=styled([simulated, *map(in_one_line, lines)]), sections=sections, notes=notes)
 
 
 def _dots(name: str, rows: Sequence[Row]) -> Series:

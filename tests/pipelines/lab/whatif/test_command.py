@@ -100,7 +100,7 @@ def test_the_page_has_the_tables_and_what_is_simulated(capsys: pytest.CaptureFix
     content = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
     assert content
     found = json.loads(content[1])
-    assert found["head"][0] == ["SIMULATED not real: sim:opus, sim:groq-fast", "magenta"]
+    assert found["head"][0] == ["SIMULATED, not real: sim:opus, sim:groq-fast", "magenta"]
     policies, tiers = found["sections"]
     assert policies["plot"]["series"][-1]["name"] == "sim:opus + sim:groq-fast"
     for table in (*policies["tables"], *tiers["tables"]):

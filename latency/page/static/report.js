@@ -42,6 +42,7 @@ function drawHead() {
   page.measured.className = "pairs";
   for (const [label, text] of data.measured) page.measured.append(made("dt", { text: label }), made("dd", { text }));
   for (const [group, text] of Object.entries(STAGES)) page.key.append(made("span", { class: `swatch ${styled(group)}`, text }));
+  page.key.append(made("span", { text: "thin: at the same time" }));
   page.turns.classList.toggle("several", several);
   page.silent.hidden = sounds.size > 0;
   drawStages();
@@ -85,7 +86,7 @@ function drawPlots() {
   const color = ({ start }) => `var(--${start >= data.limit ? "late" : "good"})`;
   draw(page.histogram, {
     x, ariaLabel: "Histogram of turn latencies", ariaDescription: told,
-    y: { label: "turns", ticks: 4, tickFormat: (turns) => (Number.isInteger(turns) ? String(turns) : "") },
+    y: { label: "turns", ticks: Math.min(4, Math.max(...bars.map((bar) => bar.count))), tickFormat: "d" },
     marks: [Plot.rectY(bars, { x1: "start", x2: "end", y: "count", fill: color, insetLeft: 1 }), Plot.ruleY([0]), ...rules],
   });
   const steps = [{ ms: 0, share: 0 }, ...timed.map((ms, index) => ({ ms, share: (index + 1) / total }))];

@@ -101,7 +101,20 @@ function drawPlots() {
 // The list.
 
 const fields = ["text", "verdict", "session", "tier", "cold", "order"];
-const ORDERS = { worst: (turn) => (turn.verdicts[0] === "not answered" ? Infinity : turn.verdicts[0] === "cut off" ? 1e12 : turn.verdicts[0] === "wants no answer" ? -1 : turn.ms ?? -1) };
+const VERDICTS = ["not answered", "cut off", "over 800 ms", "within 800 ms", "within 400 ms", "wrong answer"]; // In the order of the filter; others follow.
+
+function badness(turn) {
+  switch (turn.verdicts[0]) {
+    case "not answered":
+      return Number.MAX_VALUE;
+    case "cut off":
+      return 1e12;
+    case "wants no answer":
+      return -1;
+    default:
+      return turn.ms ?? -1;
+  }
+}
 
 function fillFilters() {
   const options = (select, every, values) => {
@@ -110,9 +123,9 @@ function fillFilters() {
     for (const [value, those] of counts) select.append(made("option", { value, text: `${value} (${those.length})` }));
     select.parentElement.hidden = counts.size < 2;
   };
-  const order = ["not answered", "cut off", "over 800 ms", "within 800 ms", "within 400 ms", "wrong answer"];
-  const verdicts = data.turns.flatMap((turn) => turn.verdicts);
-  options(page.verdict, "all", verdicts.toSorted((a, b) => (order.indexOf(a) + 99) % 99 - (order.indexOf(b) + 99) % 99));
+  const given = data.turns.flatMap((turn) => turn.verdicts);
+  const known = VERDICTS.flatMap((verdict) => given.filter((one) => one === verdict));
+  options(page.verdict, "all", [...known, ...given.filter((one) => !VERDICTS.includes(one))]);
   options(page.session, "all", data.turns.map((turn) => turn.session));
   options(page.tier, "any", data.turns.map((turn) => turn.tier).filter(Boolean));
   options(page.cold, "all", data.turns.map((turn) => (turn.cold ? "cold" : "warm")));
@@ -138,7 +151,7 @@ function filter() {
       (!verdict || turn.verdicts.includes(verdict)) && (!session || turn.session === session) && (!tier || turn.tier === tier) &&
       (!cold || Boolean(turn.cold) === (cold === "cold")) && words.every((word) => turn.searched.includes(word)),
   );
-  if (ORDERS[order]) shown.sort((a, b) => (ORDERS[order](b) === ORDERS[order](a) ? 0 : ORDERS[order](b) - ORDERS[order](a)));
+  if (order === "worst") shown.sort((a, b) => badness(b) - badness(a));
   first = 0;
   drawPlots();
   drawList();

@@ -24,6 +24,7 @@ from latency.command_line import (
     printing,
     unusable,
 )
+from latency.page.file import check_page, write_page
 from latency.record.run import Run, RunError, newest
 from latency.report.checks import Check, CheckError
 
@@ -88,6 +89,8 @@ def show(
     as_json: bool = False,
     as_csv: bool = False,
     trace: Path | None = None,
+    html: Path | None = None,
+    audio: bool = False,
     refused_is_no_data: bool = False,
     spoken_live: bool = False,
     program: str = "latency",
@@ -99,6 +102,8 @@ def show(
         as_json: Print JSON.
         as_csv: Print a table with a row for each turn.
         trace: Also write the run to this file in Chrome's trace event format.
+        html: Also write the run to this file as a page.
+        audio: Whether the page has the audio of the turns.
         refused_is_no_data: Whether a run with refused latencies counts as one without data even without a check of a
             latency.
         spoken_live: Whether a person spoke, who may leave a call before it is answered; otherwise a run without an
@@ -110,11 +115,14 @@ def show(
 
     started = time.monotonic()
     try:
+        check_page(html)
         run = Run.load(folder)
         report = build(run, checks)
         log.debug("%s read and measured in %.0f ms", folder, (time.monotonic() - started) * 1000)
         if trace:
-            _write_trace(run, report, trace)
+            _write_trace(report, trace)
+        if html:
+            _write_page(run, report, html, audio=audio)
     except RunError as error:
         return _refuse(str(error), error.exit_code, program)
     verdicts = {item.verdict for item in report.thresholds}
@@ -146,6 +154,8 @@ def _unanswered(report: "Report", program: str) -> int:
 def _report(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(["report", *arguments])
     log_to_stderr(verbose=chosen.verbose)
+    if chosen.audio and not chosen.html:
+        return _refuse("--audio puts the audio into a page; name its file with --html", USAGE)
     try:
         checks = [Check.parse(expr) for expr in chosen.check]
         folder = chosen.run or newest(RUNS)
@@ -153,7 +163,16 @@ def _report(arguments: Sequence[str]) -> int:
         return _refuse(str(error), USAGE)
     except RunError as error:
         return _refuse(str(error), error.exit_code)
-    return show(folder, checks, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace, refused_is_no_data=True)
+    return show(
+        folder,
+        checks,
+        as_json=chosen.json,
+        as_csv=chosen.csv,
+        trace=chosen.trace,
+        html=chosen.html,
+        audio=chosen.audio,
+        refused_is_no_data=True,
+    )
 
 
 def _parser(*, with_registered: bool = False) -> Parser:
@@ -177,6 +196,8 @@ def _parser(*, with_registered: bool = False) -> Parser:
     report.add_argument(
         "--trace", type=Path, metavar="FILE", help="also write a trace for ui.perfetto.dev or chrome://tracing"
     )
+    report.add_argument("--html", type=Path, metavar="FILE", help="also write a page to look at in a browser, offline")
+    report.add_argument("--audio", action="store_true", help="put the audio of the turns into the page")
     report.add_argument(
         "--check",
         action="append",
@@ -207,17 +228,22 @@ def _print(report: "Report", *, as_json: bool, as_csv: bool) -> None:
         write(report, sys.stdout)
 
 
-def _write_trace(run: Run, report: "Report", path: Path) -> None:
-    from latency.audio.onset import as_floats, utterances
-    from latency.audio.recording import RATE
+def _write_trace(report: "Report", path: Path) -> None:
     from latency.report.trace import text, trace, write_trace
 
-    recordings = {one.session.name: run.recording(one.session) for one in report.sessions}
-    spoken = {
-        name: utterances(as_floats(stereo[:, 1]), RATE) for name, stereo in recordings.items() if stereo is not None
-    }
+    spoken = {one.session.name: one.spoken for one in report.sessions if one.recorded}
     write_trace(path, text(trace(report, spoken)))
     print(f"trace written to {path}; open it at https://ui.perfetto.dev", file=sys.stderr)
+
+
+def _write_page(run: Run, report: "Report", path: Path, *, audio: bool) -> None:
+    from latency.page.document import document, sounds_of
+    from latency.page.record import page_of
+
+    started = time.monotonic()
+    sounds = sounds_of(report, run.recording) if audio else ()
+    write_page(path, document(page_of(report, run.recording), sounds))
+    log.debug("page made in %.0f ms", (time.monotonic() - started) * 1000)
 
 
 def _commands() -> "dict[str, EntryPoint]":

@@ -70,11 +70,10 @@ def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None,
 
 def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, wants_wav: bool) -> int:
     # Imported now: numpy and the terminal library cost more than everything else here together.
-    from latency.audio.onset import as_floats, utterances
     from latency.render.layout import console_for, fitted
     from latency.render.turn_view import write_turn
     from latency.report.report import build
-    from latency.report.waterfall import waterfall
+    from latency.report.waterfall import stretch_of, waterfall
 
     run = Run.load(folder)
     report = build(run)
@@ -85,14 +84,13 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
         numbers = ", ".join(str(one.turn.turn) for one in judged.outcomes) or "none"
         raise RunError(f"session {judged.session.name} of {folder} has no turn {number}; its turns are {numbers}")
     stereo, turn = run.recording(judged.session), outcome.turn
-    spoken = [] if stereo is None else utterances(as_floats(stereo[:, 1]), RATE)
     others = [stretch for one in judged.outcomes if one.turn is not turn for stretch in one.turn.speech]
     following = next((one.turn.start for one in judged.outcomes if one.turn.turn > number and one.turn.start), None)
     note = "no audio: this session has no recording"
     seconds = 0.0 if stereo is None else len(stereo) / RATE
     if stereo is not None and turn.start is not None and turn.start >= seconds:
         note = f"no audio: the recording ends after {seconds:.2f} s, before this turn"
-    elif stereo is not None and (stretch := stretch_of(turn, spoken, following, seconds)):
+    elif stereo is not None and (stretch := stretch_of(turn, judged.spoken, following, seconds)):
         path = wav or default_path(folder, turn, several=len(known) > 1)
         note = f"audio     {path}: {stretch[0]:.2f} s to {stretch[1]:.2f} s, left the user, right the bot"
         try:
@@ -106,7 +104,7 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
     with printing():
         write_turn(
             outcome,
-            waterfall(outcome, spoken, others),
+            waterfall(outcome, judged.spoken, others),
             sys.stdout,
             run=str(folder),
             simulated=report.simulated,
@@ -128,28 +126,8 @@ def _session(names: Sequence[str], name: str | None, folder: Path) -> str:
     return name
 
 
-EXCERPT_MARGIN = 0.5
-"""Seconds of sound before the turn and after its answer."""
-
-
 class ExcerptError(RunError):
     """The audio was not written; the message says why and what to do."""
-
-
-def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | None, seconds: float) -> Period | None:
-    """From the user's onset to the end of the answer, with a margin; None for a turn without speech.
-
-    Args:
-        spoken: The bot's audible periods in the session, seconds on the recording's clock.
-        following: When the user began the next turn; None for the last.
-        seconds: Length of the recording.
-    """
-    if turn.start is None or turn.end is None:
-        return None
-    last = seconds if following is None else following
-    answer = [end for start, end in spoken if start < last and end > turn.start]
-    end = max([turn.end, *answer])
-    return max(0.0, turn.start - EXCERPT_MARGIN), min(seconds, end + EXCERPT_MARGIN)
 
 
 def default_path(run: Path, turn: TurnRecord, *, several: bool) -> Path:

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 OURS = {"latency", "voice", "pipelines"}
 MODULES = [path.relative_to(ROOT) for package in sorted(OURS) for path in sorted((ROOT / package).rglob("*.py"))]
-OF_OTHERS_IN_LATENCY = {"render": "rich", "record": "msgspec"}
+OF_OTHERS_IN_LATENCY = {"render": ("rich",), "record": ("msgspec",), "page": ("msgspec", "soundfile")}
 OF_LATENCY_IN_VOICE = ("latency.record", "latency.budget")
 OF_LATENCY_IN_THE_CLIENT = (*OF_LATENCY_IN_VOICE, "latency.audio.onset")
 """Speech without labels is measured in the client as the report measures it: there is one estimator."""
@@ -45,9 +45,9 @@ def complaint(module: Path, name: str) -> str | None:
     """Why a module may not import a name; None when it may."""
     package, top = module.parts[0], name.split(".")[0]
     if package == "latency":
-        allowed = ("latency", "numpy", OF_OTHERS_IN_LATENCY.get(module.parts[1]))
+        allowed = ("latency", "numpy", *OF_OTHERS_IN_LATENCY.get(module.parts[1], ()))
         if top not in allowed and top not in sys.stdlib_module_names:
-            return f"{module.parent} may import only {', '.join(filter(None, allowed))} and the library, not {name}"
+            return f"{module.parent} may import only {', '.join(allowed)} and the library, not {name}"
     if package == "voice":
         if top == "pipelines":
             return f"voice/ may not import pipelines: {name}"

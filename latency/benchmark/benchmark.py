@@ -94,6 +94,11 @@ class Benchmark:
         return bool(self.rows) and all(row.calls >= self.calls for row in self.rows)
 
     @property
+    def llms(self) -> tuple[str, ...]:
+        """The language models, by their speeds."""
+        return tuple(dict.fromkeys(row.llm for row in self.rows))
+
+    @property
     def simulated(self) -> list[str]:
         """The names of all simulated parts."""
         return sorted({name for row in self.rows for name in row.simulated})

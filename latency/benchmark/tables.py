@@ -19,24 +19,11 @@ NOTE = 4
 def write(benchmark: Benchmark, file: TextIO) -> None:
     """Write the tables to a text stream."""
     console = console_for(file)
-    rounds = "in one round" if benchmark.rounds == 1 else f"in {benchmark.rounds} rounds, in rotating order"
-    called = f"each agent was called {rounds}, with {', '.join(benchmark.fixtures)}"
-    console.print(f"Benchmark: {benchmark.folder}; {called}")
-    for line in about_callers(benchmark.callers):
+    for line in head(benchmark):
         console.print(fitted(line, console.width, indent=NOTE))
-    host = benchmark.host
-    if host.get("load_before") is not None:
-        console.print(f"Machine: {plural(host.get('cpus'), 'CPU')}, load {host['load_before']:.1f} at the start")
-    if not benchmark.is_complete:
-        had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
-        console.print(f"NOT COMPLETE: of {plural(benchmark.calls, 'call')} each, there are: {had or 'none'}")
-    if pretending := benchmark.simulated:
-        console.print(f"SIMULATED, not real: {', '.join(pretending)}")
-    for llm in dict.fromkeys(row.llm for row in benchmark.rows):
-        rows = [row for row in benchmark.rows if row.llm == llm]
-        ttft, rate = llm.split(":")
-        console.print(f"\nLanguage model: first token after {ttft} ms, then {rate} tokens/s. Latencies in ms")
-        for title, headings, cells in _tables(benchmark, rows):
+    for llm in benchmark.llms:
+        console.print(f"\n{about_llm(llm)}. Latencies in ms")
+        for title, headings, cells in tables(benchmark, llm):
             if title:
                 console.print(title)
             console.print(table(headings, cells, text=TEXT_COLUMNS))
@@ -45,10 +32,31 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
         console.print(fitted(line, console.width, indent=NOTE))
 
 
-def _tables(
-    benchmark: Benchmark, rows: Sequence[BenchmarkRow]
-) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+def head(benchmark: Benchmark) -> Iterator[str]:
+    """What was called, by whom and on which machine, and the reasons to doubt the figures."""
+    rounds = "in one round" if benchmark.rounds == 1 else f"in {benchmark.rounds} rounds, in rotating order"
+    called = f"each agent was called {rounds}, with {', '.join(benchmark.fixtures)}"
+    yield f"Benchmark: {benchmark.folder}; {called}"
+    yield from about_callers(benchmark.callers)
+    host = benchmark.host
+    if host.get("load_before") is not None:
+        yield f"Machine: {plural(host.get('cpus'), 'CPU')}, load {host['load_before']:.1f} at the start"
+    if not benchmark.is_complete:
+        had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
+        yield f"NOT COMPLETE: of {plural(benchmark.calls, 'call')} each, there are: {had or 'none'}"
+    if pretending := benchmark.simulated:
+        yield f"SIMULATED, not real: {', '.join(pretending)}"
+
+
+def about_llm(llm: str) -> str:
+    """The speed of a language model, from its name in the benchmark."""
+    ttft, rate = llm.split(":")
+    return f"Language model: first token after {ttft} ms, then {rate} tokens/s"
+
+
+def tables(benchmark: Benchmark, llm: str) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
     """Title, headings and cells of the tables for one language model."""
+    rows = [row for row in benchmark.rows if row.llm == llm]
     yield "", (*SOME, "ratio of p50"), [_latency(row, benchmark.ratio(row)) for row in rows]
     halves = [(row.variant, *both) for row in rows if (both := benchmark.by_fit(row))]
     if halves:

@@ -33,6 +33,8 @@ class SessionOutcome:
     session: Session
     outcomes: tuple[Outcome, ...]
     recorded: bool
+    spoken: tuple[Span, ...] = ()
+    """The bot's utterances, ended where an interruption emptied the loudspeaker."""
     gaps: tuple[Span, ...] = ()
     false_barge_ins: int = 0
     """Interruptions of an audible bot that were not caused by a turn of the user."""
@@ -96,6 +98,7 @@ def judge_session(
         session=session,
         outcomes=tuple(outcomes),
         recorded=True,
+        spoken=tuple(bot.spoken),
         gaps=_dropouts(found, outcomes),
         false_barge_ins=false_barge_ins(turns, replace(bot, flushes=unasked)),
     )

@@ -13,6 +13,11 @@ NOTES_FIT_FROM = 100
 """Characters of a line below which all notes are printed below their rows."""
 NARROWEST, INDENT = 30, 4
 
+KINDS: dict[Kind, str] = {
+    "path": "critical path", "work": "in parallel", "stream": "text still arriving", "speech": "audible speech",
+    "stall": "stall", "instant": "instant",
+}  # fmt: skip
+"""Words for the kinds of bars."""
 _TICKS = (0.2, 0.4, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
 _APART = 7
 """Columns between two numbers of the scale, at least."""
@@ -78,12 +83,8 @@ def _scale(waterfall: Waterfall, step: float, room: int) -> str:
 
 
 def _legend(waterfall: Waterfall) -> Iterator[str]:
-    names: dict[Kind, str] = {
-        "path": "critical path", "work": "in parallel", "stream": "text still arriving", "speech": "audible speech",
-        "stall": "stall", "instant": "instant",
-    }  # fmt: skip
     used = {bar.kind for row in waterfall.rows for bar in row.bars}
-    for kind, name in names.items():
+    for kind, name in KINDS.items():
         if kind in used:
             yield f"{_GLYPHS[kind]} {name}"
     yield "┊ 400 ms"

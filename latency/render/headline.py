@@ -16,6 +16,14 @@ HEADLINE = 14
 def headline(report: Report) -> Iterator[Line]:
     """The run, doubts about its figures, and the latencies compared with 400 and 800 ms."""
     yield f"Turnaround: {report.run}", "bold"
+    yield from doubts(report)
+    yield "", ""
+    yield f"Turn latency{_refused(report)}  {turn_latency(report)}", "bold"
+    yield from further(report)
+
+
+def doubts(report: Report) -> Iterator[Line]:
+    """The reasons to doubt the figures: simulated parts, faults, missing data, and the limits of the evidence."""
     if report.simulated:
         yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
     if (chaos := report.header.chaos) is not None:
@@ -26,13 +34,14 @@ def headline(report: Report) -> Iterator[Line]:
         yield f"note: {note}", "yellow"
     if report.rests_on:
         yield f"Rests on      {', '.join(report.rests_on)}", "yellow"
-    yield "", ""
-    turns, refused = report.turns, " (refused)" if report.refused else ""
-    yield f"Turn latency{refused}  {_turn_latency(report)}", "bold"
+
+
+def further(report: Report) -> Iterator[Line]:
+    """The latency of the answers themselves, the turns without a latency, and those with one that is too good."""
+    turns = report.turns
     if report.llm.phrases and report.has_latencies:
-        answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
+        answer = f"First answer{_refused(report)}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
         yield f"{answer} (without phrases)", "bold"
-    # The turns without a latency, and those with a latency that is too good.
     unanswered = sum(turns.unanswered.values()) - turns.lost
     if unanswered:
         yield f"Unanswered    {plural(unanswered, 'turn')}: each counts as later than any limit", "bold red"
@@ -43,7 +52,12 @@ def headline(report: Report) -> Iterator[Line]:
         yield f"Early         {plural(early, 'answer')} {within}", "yellow"
 
 
-def _turn_latency(report: Report) -> str:
+def _refused(report: Report) -> str:
+    return " (refused)" if report.refused else ""
+
+
+def turn_latency(report: Report) -> str:
+    """The latencies of the turns that count, and how many turns were answered."""
     turns = report.turns
     if report.only_cold:
         return (

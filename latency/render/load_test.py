@@ -1,7 +1,7 @@
 """A load test for people, as tables, and for programs, as JSON."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from latency.record.json_form import to_json
@@ -25,20 +25,25 @@ def write(report: Report, figures: LoadFigures, file: TextIO) -> None:
     if report.refused:
         console.print(fitted(labelled("REFUSED", report.refused), console.width), style="bold red")
     console.print()
+    for headings, rows in tables(figures):
+        console.print(table(headings, rows, text=()))
+        console.print()
+    for line in lines(figures):
+        console.print(fitted(line, console.width))
+    for line, _ in verdict_lines(report):
+        console.print(fitted(line, console.width))
+
+
+def tables(figures: LoadFigures) -> Iterator[tuple[Sequence[str], Sequence[Sequence[str]]]]:
+    """Headings and cells of the tables: by caller, and by the number of calls at once."""
     callers = [[str(one.caller), str(one.calls), str(one.refused), *_turns(one.tally)] for one in figures.by_caller]
     callers.append(["all", str(figures.calls), str(sum(figures.refused.values())), *_turns(figures.tally)])
-    console.print(table(("caller", "calls", "refused", *TURNS), callers, text=()))
-    console.print()
+    yield ("caller", "calls", "refused", *TURNS), callers
     rows = [
         [str(one.calls), f"{one.seconds:.0f}", count(one.server_cores), decimal(one.slowdown), *_turns(one.tally)]
         for one in figures.by_calls_at_once
     ]
-    console.print(table(("at once", "seconds", "cores", "slower", *TURNS), rows, text=()))
-    console.print()
-    for line in _lines(figures):
-        console.print(fitted(line, console.width))
-    for line, _ in verdict_lines(report):
-        console.print(fitted(line, console.width))
+    yield ("at once", "seconds", "cores", "slower", *TURNS), rows
 
 
 def text(report: Report, figures: LoadFigures) -> str:
@@ -60,7 +65,8 @@ def _turns(tally: TurnTally) -> list[str]:
     return [str(times.total), *shown, str(tally.unanswered), str(tally.cut_offs), str(tally.drop_outs)]
 
 
-def _lines(figures: LoadFigures) -> Iterator[str]:
+def lines(figures: LoadFigures) -> Iterator[str]:
+    """What the callers did, the calls that were sustained, the server's resources, and the meaning of the figures."""
     began = f"within {figures.ramp_seconds:g} s" if figures.ramp_seconds else "at the same time"
     yield labelled(
         "callers",

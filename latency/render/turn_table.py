@@ -33,13 +33,9 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
 
     The table is drawn by hand, because rich takes seconds for a thousand turns. Remarks are wrapped at `width`.
     """
-    judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
-    # A reader expects the tier that the run asked first.
-    usual = next((one.asked for one in judged.values() if one.asked), None)
     rows: list[tuple[list[str], str, str]] = []
-    for outcome in report.outcomes:
+    for outcome, told in remarks(report):
         turn = outcome.turn
-        of_llm = llm_remark(judged.get((turn.session, turn.turn)), usual=usual)
         cells = [
             report.name_of(turn.session, turn.turn),
             _one_line(turn.heard),
@@ -50,7 +46,7 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
         ]
         is_late = outcome.latency is not None and outcome.latency > TURN_LIMIT
         style = "red" if outcome.unanswered or outcome.cut_off else "yellow" if is_late else ""
-        rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), style))
+        rows.append((cells, told, style))
     gap = GAP if width >= WIDE_FROM else NARROW_GAP
     widths = _widths([cells for cells, _, _ in rows], width - len(gap) * 5)
     remarks_at = sum(widths) + len(gap) * 6
@@ -59,8 +55,8 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
         remarks_at = BELOW
     yield f"{_joined(HEADINGS, widths, gap)}{'' if below else f'{gap}remarks'}".rstrip(), "bold"
     yield "─" * width, "dim"
-    for cells, remarks, style in rows:
-        more = textwrap.wrap(remarks, max(SHORTEST_REMARK, width - remarks_at))
+    for cells, told, style in rows:
+        more = textwrap.wrap(told, max(SHORTEST_REMARK, width - remarks_at))
         first = more.pop(0) if more and not below else ""
         yield f"{_joined(cells, widths, gap)}{gap}{first}".rstrip(), style
         yield from ((" " * remarks_at + line, style) for line in more)
@@ -117,6 +113,16 @@ def llm_remark(judged: LlmVerdict | None, *, usual: str | None) -> str | None:
             return f"deadline missed by {late}" + (f" ({judged.tier})" if by else "")
         case _:
             return f"{judged.tier}: {judged.reason}" if by else None
+
+
+def remarks(report: Report) -> Iterator[tuple[Outcome, str]]:
+    """Every turn of a run with the remarks on it."""
+    judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
+    # A reader expects the tier that the run asked first.
+    usual = next((one.asked for one in judged.values() if one.asked), None)
+    for outcome in report.outcomes:
+        of_llm = llm_remark(judged.get((outcome.turn.session, outcome.turn.turn)), usual=usual)
+        yield outcome, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])])
 
 
 def _remarks(outcome: Outcome) -> Iterator[str]:

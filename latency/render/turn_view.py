@@ -8,7 +8,7 @@ from rich.text import Text
 
 from latency.judge.turn import Outcome
 from latency.record.requests import Tokens
-from latency.record.turn import CheckOutcome, CheckRecord
+from latency.record.turn import CheckOutcome, CheckRecord, TurnRecord
 from latency.render.bars import bars
 from latency.render.layout import console_for, fitted, table
 from latency.render.numbers import UNKNOWN, ms, usd
@@ -17,7 +17,7 @@ from latency.report.llm.cost import turn_cost
 from latency.report.llm.requests import attempts_of, outcome_of, provider_remarks, speed_of
 from latency.report.waterfall import Waterfall
 
-LAST = "model and outcome"
+COST, LAST = "cost", "model and outcome"
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}
 
 
@@ -53,12 +53,13 @@ def write_turn(
             style = "dim" if row is None else "red" if row.note.startswith("failed") else _STYLES[row.group]
             console.print(Text(line, style=style), no_wrap=True, overflow="crop")
     console.print()
-    for label, text in _transcript(outcome):
+    for label, text in transcript(outcome):
         console.print(fitted(f"{label:<9} {text}", console.width, indent=10))
     _attempt_table(console, outcome)
 
 
-def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
+def transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """The words of a turn and findings on them, each with its label."""
     turn = outcome.turn
     for label, text in (("text", turn.text), ("heard", turn.heard), ("said", turn.said)):
         yield label, UNKNOWN if text is None else text
@@ -118,12 +119,29 @@ def check_told(check: CheckRecord) -> str:
 
 
 def _attempt_table(console: Console, outcome: Outcome) -> None:
-    turn, zero = outcome.turn, outcome.turn.end
-    attempts = attempts_of(turn)
-    if not attempts:
+    headings, rows = requests(outcome.turn)
+    if not rows:
         return
+    console.print()
+    console.print(table(headings, rows, text=(headings[0], headings[-1])))
+    console.print(units(headings), style="dim")
+    if cost := cost_told(outcome.turn):
+        console.print(fitted(f"cost      {cost}", console.width, indent=10))
+
+
+def units(headings: Sequence[str]) -> str:
+    """The meaning of the columns of `requests`."""
+    return (
+        "ms: asked after the end of speech; first token, first clause and end after the request. "
+        f"in, out: tokens{', cost: US dollars' if COST in headings else ''}, ~ estimated"
+    )
+
+
+def requests(turn: TurnRecord) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The requests of a turn to language models as a table: its headings and rows."""
+    attempts, zero = attempts_of(turn), turn.end
     priced = any(attempt.usd is not None for attempt in attempts)
-    headings = ("tier", "asked", "token", "clause", "end", "in", "out", *(["cost"] if priced else []), LAST)
+    headings = ("tier", "asked", "token", "clause", "end", "in", "out", *([COST] if priced else []), LAST)
 
     def since(at: float | None, start: float | None) -> str:
         return ms(None if at is None or start is None else (at - start) * 1000)
@@ -145,16 +163,14 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
                 "; ".join([f"{model}{outcome_of(attempt)}", *provider_remarks(attempt)]),
             )
         )
-    console.print()
-    console.print(table(headings, rows, text=(headings[0], headings[-1])))
-    console.print(
-        "ms: asked after the end of speech; first token, first clause and end after the request. "
-        f"in, out: tokens{', cost: US dollars' if priced else ''}, ~ estimated",
-        style="dim",
-    )
+    return headings, rows
+
+
+def cost_told(turn: TurnRecord) -> str | None:
+    """The cost of a turn's requests; None if it is unknown."""
     spent = turn_cost(turn)
-    if spent.usd is not None:
-        parts = ((name, getattr(spent, name)) for name in ("losers", "speculation", "estimated", "simulated"))
-        told = ", ".join(f"{name} {usd(amount)}" for name, amount in parts if amount)
-        cost = f"cost      {usd(spent.usd)}{f', of which {told}' if told else ''}"
-        console.print(fitted(cost, console.width, indent=10))
+    if spent.usd is None:
+        return None
+    parts = ((name, getattr(spent, name)) for name in ("losers", "speculation", "estimated", "simulated"))
+    told = ", ".join(f"{name} {usd(amount)}" for name, amount in parts if amount)
+    return f"{usd(spent.usd)}{f', of which {told}' if told else ''}"

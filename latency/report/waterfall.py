@@ -25,6 +25,8 @@ SHORTEST_TAIL = 0.9
 """Seconds shown after it, at least, so that the 800 ms line is visible."""
 TAIL_MARGIN = 0.1
 """Seconds shown after the last event."""
+EXCERPT_MARGIN = 0.5
+"""Seconds of sound before the turn and after its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +167,19 @@ def _stall_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
             took=sum(stall.ms for stall in found) / 1000,
             note=f"{len(found)}, longest {max(stall.ms for stall in found):.0f} ms",
         )
+
+
+def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | None, seconds: float) -> Period | None:
+    """From the user's onset to the end of the answer, with a margin; None for a turn without speech.
+
+    Args:
+        spoken: The bot's audible periods in the session, seconds on the recording's clock.
+        following: When the user began the next turn; None for the last.
+        seconds: Length of the recording.
+    """
+    if turn.start is None or turn.end is None:
+        return None
+    last = seconds if following is None else following
+    answer = [end for start, end in spoken if start < last and end > turn.start]
+    end = max([turn.end, *answer])
+    return max(0.0, turn.start - EXCERPT_MARGIN), min(seconds, end + EXCERPT_MARGIN)

@@ -30,6 +30,7 @@ def _add_replay(top: Parser) -> None:
         "--chaos", type=seed, metavar="SEED", help="break parts as the calls go on; a seed repeats its faults"
     )
     replay.add_argument("--listen", action="store_true", help="play both sides aloud")
+    replay.add_argument("--open", action="store_true", help="also write the run as a page with its audio, and open it")
     replay.add_argument(
         "--check",
         action="append",
@@ -65,6 +66,7 @@ def _add_load(top: Parser) -> None:
     add_pipeline_options(load)
     add_call_options(load)
     load.add_argument("--json", action="store_true", help="print JSON")
+    load.add_argument("--html", type=Path, metavar="FILE", help="also write a page of the tables and a plot")
     load.add_argument(
         "--check",
         action="append",

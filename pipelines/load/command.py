@@ -10,6 +10,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from latency.command_line import FAILED, FINE, MISSING, NO_DATA, RUNS, complain, printing
+from latency.page.document import document
+from latency.page.file import check_page, write_page
+from latency.page.results import of_load
 from latency.record.load_test import FILE, ObservedLoad, ServerSample
 from latency.record.run import Run, RunError, Status
 from latency.record.run_writer import RunWriter, new_folder
@@ -20,6 +23,7 @@ from pipelines.replaying.replay import check_server, chosen_fixtures, parse_chec
 from pipelines.replaying.run_folder import check_folder, run_header, writing
 from pipelines.server_process import seen_here
 from voice.client.fixtures.fixture import Fixture
+from voice.errors import ConfigurationError
 
 LOOK_EVERY = 1.0
 """Seconds between two readings of the server's processor time and memory, which take 30 ms with eight calls."""
@@ -34,9 +38,13 @@ def run_load(args: argparse.Namespace) -> int:
     thresholds = parse_checks(args.check)
     check_server(args)
     check_folder(args.out)
+    try:
+        check_page(args.html)
+    except RunError as error:
+        raise ConfigurationError(f"{error}.") from error
     fixtures = chosen_fixtures(args.fixtures, everything=False)
     folder = asyncio.run(_load(args, fixtures))
-    return _show(folder, thresholds, as_json=args.json)
+    return _show(folder, thresholds, as_json=args.json, html=args.html)
 
 
 async def _load(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path:
@@ -108,7 +116,7 @@ async def _watching(callers: Callers, samples: list[ServerSample]) -> AsyncItera
         await look()
 
 
-def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool) -> int:
+def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool, html: Path | None = None) -> int:
     """Print the tables; returns the exit status."""
     from latency.render.load_test import text, write
     from latency.report.report import build
@@ -119,6 +127,8 @@ def _show(folder: Path, thresholds: Sequence[Check], *, as_json: bool) -> int:
         complain("voice", _without_turns(folder) or str(error))
         return MISSING if _has_failures(folder) else error.exit_code
     assert report.load is not None
+    if html:
+        write_page(html, document(of_load(report, report.load)))
     with printing("voice"):
         if as_json:
             print(text(report, report.load))

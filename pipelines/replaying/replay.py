@@ -5,13 +5,14 @@ import asyncio
 import os
 import sys
 import time
+import webbrowser
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 from latency.cli import show
-from latency.command_line import RUNS
+from latency.command_line import RUNS, complain
 from latency.record.run import Status
 from latency.record.run_writer import RunWriter, new_folder
 from latency.render.numbers import plural
@@ -31,6 +32,8 @@ from voice.client.sound.monitor import Monitor
 from voice.errors import ComponentError, ConfigurationError
 
 AUTO = "auto"
+PAGE = "report.html"
+"""The name of a run's page in its folder."""
 
 
 def run_replay(args: argparse.Namespace) -> int:
@@ -42,7 +45,13 @@ def run_replay(args: argparse.Namespace) -> int:
     check_folder(args.out)
     fixtures = chosen_fixtures(args.fixtures, everything=args.all)
     folder = asyncio.run(_replay(args, fixtures))
-    return show(folder, thresholds, program="voice")
+    if not args.open:
+        return show(folder, thresholds, program="voice")
+    page = folder / PAGE
+    status = show(folder, thresholds, html=page, audio=True, program="voice")
+    if page.is_file() and not webbrowser.open(page.resolve().as_uri()):
+        complain("voice", f"there is no browser to open {page} with; open it elsewhere")
+    return status
 
 
 def parse_checks(expressions: Sequence[str]) -> list[Check]:

@@ -10,7 +10,7 @@ from latency.record.run import RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.session import Pacing, Session
 from latency.record.turn import TurnRecord
-from latency.turn_command import ExcerptError, default_path, main, stretch_of, write_excerpt
+from latency.turn_command import ExcerptError, default_path, main, write_excerpt
 from tests.latency.conversations import Conversation, MakeRun
 
 ROOT = Path(__file__).parents[2]
@@ -183,29 +183,6 @@ STEREO = np.arange(2 * 16000 * 4, dtype=np.int16).reshape(-1, 2)
 def turn(**values: object) -> TurnRecord:
     record = {"session": "two callers", "turn": 3, "wants_answer": False, "speech": [[5, 6]], **values}
     return TurnRecord.from_json(record)
-
-
-@pytest.mark.parametrize(
-    ("spoken", "following", "stretch"),
-    [
-        ([(6.5, 8.0)], None, (4.5, 8.5)),
-        ([(6.5, 8.0), (8.5, 9.0), (12.0, 13.0)], 11.0, (4.5, 9.5)),
-        ([(1.0, 4.0)], 9.0, (4.5, 6.5)),
-        ([(1.0, 5.4)], 9.0, (4.5, 6.5)),
-        ([(6.5, 30.0)], None, (4.5, 20.0)),
-        ([], None, (4.5, 6.5)),
-    ],
-    ids=["answer", "answers until the next turn", "spoke before", "was interrupted", "to the end", "silent"],
-)
-def test_a_turn_is_its_speech_and_its_answers_with_a_margin(
-    spoken: list[tuple[float, float]], following: float | None, stretch: tuple[float, float]
-) -> None:
-    assert stretch_of(turn(), spoken, following, 20.0) == stretch
-
-
-def test_the_margin_ends_with_the_recording_and_noise_is_no_turn() -> None:
-    assert stretch_of(turn(speech=[[0.2, 6]]), [], None, 6.1) == (0.0, 6.1)
-    assert stretch_of(turn(speech=[]), [], None, 6.1) is None
 
 
 def test_the_file_is_in_the_run_folder_and_named_after_session_and_turn() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.command_line import Parser, count, printing
+from latency.page.file import check_page, write_page
 from latency.record.run import RunError
 from latency.render.numbers import plural
 from pipelines.lab.command_line import recordings, results_folder, run, say
@@ -40,7 +41,12 @@ def main(argv: Sequence[str]) -> int:
         SystemExit: For `--help` (0) and for invalid arguments (2).
     """
     args = _parser().parse_args(argv)
-    return run(lambda: _show(Path(args.read) if args.read else _measure(args, argv), as_json=args.json))
+    return run(lambda: _run(args, argv))
+
+
+def _run(args: argparse.Namespace, argv: Sequence[str]) -> int:
+    check_page(args.html)
+    return _show(Path(args.read) if args.read else _measure(args, argv), as_json=args.json, html=args.html)
 
 
 def _parser() -> Parser:
@@ -117,6 +123,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--read", metavar="DIR", help="print the tables of an earlier benchmark")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page of the tables and a plot")
     return parser
 
 
@@ -249,13 +256,17 @@ def parse_speeds(text: str) -> "list[ModelSpeed]":
     return speeds
 
 
-def _show(folder: Path, *, as_json: bool) -> int:
+def _show(folder: Path, *, as_json: bool, html: Path | None) -> int:
     from latency.benchmark.benchmark import Benchmark, text
     from latency.benchmark.tables import write
+    from latency.page.document import document
+    from latency.page.results import of_benchmark
 
     found = Benchmark.load(folder)
     if not found.rows:
         raise RunError(f"{folder} holds no turns yet", exit_code=3)
+    if html:
+        write_page(html, document(of_benchmark(found)))
     with printing():
         if as_json:
             print(text(found))

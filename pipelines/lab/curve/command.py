@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.command_line import FINE, INTERRUPTED, NO_DATA, Parser, complain, count, printing, seed
+from latency.page.file import check_page, write_page
 from pipelines.lab.command_line import recordings, refuse_filled, run, say
 from pipelines.lab.curve.recorded import DetectorReports, Detectors, load, save
 from voice.errors import ConfigurationError, FixtureError
@@ -31,11 +32,16 @@ def main(argv: Sequence[str]) -> int:
         SystemExit: For `--help` (0) and for invalid arguments (2).
     """
     args = _parser().parse_args(argv)
-    status = run(lambda: _show(_recorded(args), args))
+    status = run(lambda: _run(args))
     if status == INTERRUPTED:
         # Python would wait for the pool of detectors, whose processes may have ended while holding one of its locks.
         os._exit(INTERRUPTED)
     return status
+
+
+def _run(args: argparse.Namespace) -> int:
+    check_page(args.html)
+    return _show(_recorded(args), args)
 
 
 def _parser() -> Parser:
@@ -62,6 +68,7 @@ def _parser() -> Parser:
         "--seed", type=seed, default=1, metavar="N", help="draws the order of the turns in each speaker's calls (1)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page of the tables and a plot")
     parser.add_argument(
         "--save",
         type=Path,
@@ -145,6 +152,10 @@ def _show(recorded: DetectorReports, args: argparse.Namespace) -> int:
         for group, clips in groups(recorded.clips).items()
         if any(map(is_heard, clips))
     ]
+    if args.html:
+        from latency.page.document import document
+
+        write_page(args.html, document(render.page(curves)))
     with printing():
         if args.json:
             print(render.json(curves, recorded.detectors, seed=args.seed))

@@ -1,10 +1,11 @@
-"""The curve for people, as tables of at most 80 columns, and for programs, as JSON."""
+"""The curve for people, as tables of at most 80 columns or as a page, and for programs, as JSON."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from latency.command_line import folded
+from latency.page.results import Plot, Results, Section, Series, Table
 from latency.render.numbers import UNKNOWN, percent, plural
 from latency.report.stats import INTERVAL_METHOD
 from pipelines.lab.curve.curve import Curve
@@ -32,6 +33,73 @@ def json(curves: Sequence[Curve], detectors: Detectors, *, seed: int) -> str:
     method = {"protocol": "livekit/eot-bench", "intervals": f"over speakers, {INTERVAL_METHOD}", "seed": seed}
     content = {"curves": curves, "detectors": detectors, "method": method}
     return msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
+
+
+def page(curves: Sequence[Curve]) -> Results:
+    """All curves as a page: for each group a plot of the rules, and tables of the rules and of the speakers."""
+    sections = [
+        Section(
+            title=f"{curve.group}: {_who(curve)}",
+            lines=[*_notes(curve), f"Advice: {curve.advice}"],
+            plot=_plot(curve),
+            tables=[*_rule_tables(curve), _speaker_table(curve)],
+        )
+        for curve in curves
+    ]
+    return Results(
+        title="The delay at the end of a turn, against the pauses cut off", head=[], sections=sections, notes=[METHOD]
+    )
+
+
+def _plot(curve: Curve) -> Plot:
+    force = curve.in_force.point
+    series = [
+        Series(
+            name=rule.rule,
+            points=[
+                (point.share * 100, point.mean * 1000) for point in rule.points if point and point.share is not None
+            ],
+        )
+        for rule in curve.rules
+    ]
+    in_force = [] if force.share is None else [(force.share * 100, force.mean * 1000)]
+    return Plot(
+        title="Mean delay by the share of pauses cut off",
+        x="pauses cut off, %",
+        y="mean delay, ms",
+        kind="line",
+        series=[*series, Series(name=f"in force (turns.risk = {force.settings['risk']:.3g})", points=in_force)],
+    )
+
+
+def _rule_tables(curve: Curve) -> Iterator[Table]:
+    if not curve.pauses:
+        return
+    rows = [
+        (percent(budget), *(_delays(rule.points[number]) for rule in curve.rules))
+        for number, budget in enumerate(BUDGETS)
+    ]
+    force = curve.in_force
+    rows.append((f"in force: {_share(force.share)}", f"{_ms(force.mean)} / {_ms(force.p95)}", "", ""))
+    rules = [rule.rule for rule in curve.rules]
+    yield Table(
+        title="Mean / p95 delay in ms, with at most this share of the pauses cut off",
+        headings=("cut off", *rules),
+        rows=rows,
+    )
+    points = [(rule.rule, _ms(rule.delay_at_budget), _share(rule.share_at_delay)) for rule in curve.rules]
+    headings = ("rule", f"delay at {percent(BUDGET)} cut off", f"cut off at {_whole(MOST_DELAY)} ms")
+    yield Table(title="As livekit/eot-bench measures", headings=headings, rows=points)
+
+
+def _speaker_table(curve: Curve) -> Table:
+    lines = sorted(curve.speakers, key=lambda line: -(line.mean or 0.0))
+    rows = [
+        (one.speaker, str(one.turns), f"{one.cut} of {one.pauses}", str(one.inside), _whole(one.mean), _whole(one.p95))
+        for one in lines
+    ]
+    headings = ("speaker", "turns", "pauses cut off", "cut off inside speech", "mean", "p95")
+    return Table(title="By speaker, in force, in ms", headings=headings, rows=rows)
 
 
 def _block(curve: Curve, *, all_speakers: bool) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.command_line import FINE, Parser, count, printing, seed
+from latency.page.file import check_page, write_page
 from latency.record.run import Run
 from pipelines.lab.command_line import results_folder, run, say
 from voice.errors import ConfigurationError
@@ -39,7 +40,12 @@ def main(argv: Sequence[str]) -> int:
     """
     args = _parser().parse_args(argv)
     args.argv = list(argv)
-    return run(lambda: _show(_find(args), as_json=args.json))
+    return run(lambda: _run(args))
+
+
+def _run(args: argparse.Namespace) -> int:
+    check_page(args.html)
+    return _show(_find(args), as_json=args.json, html=args.html)
 
 
 def _parser() -> Parser:
@@ -87,6 +93,7 @@ def _parser() -> Parser:
         "--out", metavar="DIR", help="without --fast, the folder of the recorded runs (default: a new one in runs/)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page of the tables and a plot")
     return parser
 
 
@@ -207,10 +214,14 @@ def _progress(rows: int) -> Callable[[int], None]:
     return said
 
 
-def _show(finding: "Finding", *, as_json: bool) -> int:
+def _show(finding: "Finding", *, as_json: bool, html: Path | None) -> int:
     from latency.record.json_form import to_json
-    from pipelines.lab.whatif.render import text
+    from pipelines.lab.whatif.render import page, text
 
+    if html:
+        from latency.page.document import document
+
+        write_page(html, document(page(finding)))
     with printing():
         if as_json:
             print(json.dumps(to_json(finding), indent=2, ensure_ascii=False))

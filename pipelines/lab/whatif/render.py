@@ -1,8 +1,10 @@
-"""A finding for people: two tables of at most 80 columns, the formulas behind them, and the advice."""
+"""A finding for people: tables of at most 80 columns or a page, the formulas behind them, and the advice."""
 
 from collections.abc import Callable, Iterator, Sequence
 
+from latency.budget import NATURAL, TURN_LIMIT
 from latency.command_line import WIDTH
+from latency.page.results import Plot, Results, Section, Series, Table, in_one_line, styled
 from latency.render.layout import LABEL, fitted, labelled
 from latency.render.numbers import NEVER, UNKNOWN, ms
 from pipelines.lab.whatif.finding import Finding, Window
@@ -12,6 +14,8 @@ from pipelines.lab.whatif.row import Row
 INDENT = 2
 LONG_NAME = 13
 """The most characters of a tier's name; a longer name stands above its figures."""
+TIME = "Time in ms; answer text by the deadline in % of the turns"
+TIMES = ("clause", "p95", "within", "rescued", "bridged", "missed", "stalls", "sound", "turn p50", "p95")
 Line = tuple[str, list[str]]
 """A row's name and its figures."""
 
@@ -33,6 +37,54 @@ def text(finding: Finding) -> str:
     return "\n".join(line.rstrip() for line in [*lines, "", _line("Advice", finding.advice)]) + "\n"
 
 
+def page(finding: Finding) -> Results:
+    """The finding as a page: its tables, and the policies by cost and latency."""
+    title, _, *lines = _head(finding)
+    simulated = f"SIMULATED, not real: {', '.join(finding.simulated)}"
+    series: dict[str, list[Row]] = {}
+    for row in finding.rows:
+        series.setdefault(row.name, []).append(row)
+    plot = Plot(
+        title="Latency by cost: the 95th percentile of a turn",
+        x="US dollars for 100 turns",
+        y="turn latency, p95, ms",
+        kind="dots",
+        series=[dots for name, rows in series.items() if (dots := _dots(name, rows)).points],
+        limits=(NATURAL * 1000, TURN_LIMIT * 1000),
+        limits_on="y",
+    )
+    times = [(row.name, row.policy, *_times(row, stalls=True)) for row in finding.rows]
+    gains = [(row.name, row.policy, *_gains(row)) for row in finding.rows]
+    windows = [(window.tier, *_window(window)) for window in finding.windows]
+    text = ("tier", "policy")
+    sections = [
+        Section(
+            title="Policies",
+            lines=[f"Advice: {finding.advice}"],
+            plot=plot,
+            tables=[
+                Table(title=TIME, headings=(*text, *TIMES), rows=times, text=text),
+                Table(title="Money and quality", headings=(*text, *_gains_headings(finding)), rows=gains, text=text),
+            ],
+        ),
+        Section(
+            title="Tiers",
+            tables=[Table(title=_windows_title(finding), headings=("tier", *_windows_headings(finding)), rows=windows)],
+        ),
+    ]
+    notes = [in_one_line(line) for line in _notes(finding)]
+    return Results(title=title, head=styled([simulated, *map(in_one_line, lines)]), sections=sections, notes=notes)
+
+
+def _dots(name: str, rows: Sequence[Row]) -> Series:
+    known = [
+        (row.policy, row.usd_per_100_turns, row.turn_p95_ms)
+        for row in rows
+        if row.usd_per_100_turns is not None and row.turn_p95_ms is not None
+    ]
+    return Series(name=name, points=[(usd, late) for _, usd, late in known], labels=[policy for policy, _, _ in known])
+
+
 def _head(finding: Finding) -> Iterator[str]:
     how = "on a virtual clock, without audio" if finding.mode == "fast" else "heard through the whole pipeline"
     turns = max((row.turns for row in finding.rows), default=0)
@@ -46,14 +98,23 @@ def _head(finding: Finding) -> Iterator[str]:
 
 
 def _windows(finding: Finding) -> Iterator[str]:
-    low, high = (f"{seconds * 1000:.0f}" for seconds in finding.window_seconds)
-    yield f"Tokens within {low} and {high} ms: if the first took no time, and really (median)"
-    headings = ("tokens/s", "first", "p95", "no wait", "really", f"any by {high}", "$ in/out", "right %")
+    yield _windows_title(finding)
+    headings = _windows_headings(finding)
     rows = [(window.tier, _window(window)) for window in finding.windows]
     if max((len(name) for name, _ in rows), default=0) > LONG_NAME:
         yield from _table("tier", headings, [(name, [("", cells)]) for name, cells in rows])
     else:
         yield from _table("tier", headings, [(None, rows)])
+
+
+def _windows_title(finding: Finding) -> str:
+    low, high = (f"{seconds * 1000:.0f}" for seconds in finding.window_seconds)
+    return f"Tokens within {low} and {high} ms: if the first took no time, and really (median)"
+
+
+def _windows_headings(finding: Finding) -> Sequence[str]:
+    high = f"{finding.window_seconds[-1] * 1000:.0f}"
+    return ("tokens/s", "first", "p95", "no wait", "really", f"any by {high}", "$ in/out", "right %")
 
 
 def _window(window: Window) -> list[str]:
@@ -73,8 +134,8 @@ def _window(window: Window) -> list[str]:
 
 
 def _time(finding: Finding) -> Iterator[str]:
-    yield "Time in ms; answer text by the deadline in % of the turns"
-    headings = ["clause", "p95", "within", "rescued", "bridged", "missed", "stalls", "sound", "turn p50", "p95"]
+    yield TIME
+    headings = list(TIMES)
     if not any(row.calm_in_time is not None for row in finding.rows):
         headings.remove("stalls")
     yield from _table("policy", headings, _groups(finding.rows, lambda row: _times(row, stalls="stalls" in headings)))
@@ -104,8 +165,11 @@ def _times(row: Row, *, stalls: bool) -> list[str]:
 
 def _worth(finding: Finding) -> Iterator[str]:
     yield "Money and quality"
-    headings = ("requests", "by fast %", "$/100 turns", "right %", f"all {finding.chain} %", "s to correct")
-    yield from _table("policy", headings, _groups(finding.rows, _gains))
+    yield from _table("policy", _gains_headings(finding), _groups(finding.rows, _gains))
+
+
+def _gains_headings(finding: Finding) -> Sequence[str]:
+    return ("requests", "by fast %", "$/100 turns", "right %", f"all {finding.chain} %", "s to correct")
 
 
 def _gains(row: Row) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from latency.judge.turn import Outcome
 from latency.record.turn import TurnRecord
 from latency.report.llm.requests import attempts_of
-from latency.report.waterfall import Bar, Waterfall, WaterfallRow, waterfall
+from latency.report.waterfall import Bar, Waterfall, WaterfallRow, stretch_of, waterfall
 
 MARKS = {
     "vad_stop": 2.2, "transcript_final": 2.25, "turn_commit": 2.29, "llm_request": 2.29, "llm_first_token": 2.40,
@@ -134,3 +134,30 @@ def test_a_speculative_request_overlaps_with_the_wait_for_the_commit() -> None:
     assert spans(row(made, "large")) == [(-0.4, -0.2, "work")]
     assert row(made, "large").note == "discarded; asked 690 ms before the turn ended"
     assert sum(one.waited or 0.0 for one in made.rows) == pytest.approx(0.66)
+
+
+def spoken_turn(*speech: list[float]) -> TurnRecord:
+    return TurnRecord.from_json({"session": "s", "turn": 3, "wants_answer": False, "speech": speech})
+
+
+@pytest.mark.parametrize(
+    ("spoken", "following", "stretch"),
+    [
+        ([(6.5, 8.0)], None, (4.5, 8.5)),
+        ([(6.5, 8.0), (8.5, 9.0), (12.0, 13.0)], 11.0, (4.5, 9.5)),
+        ([(1.0, 4.0)], 9.0, (4.5, 6.5)),
+        ([(1.0, 5.4)], 9.0, (4.5, 6.5)),
+        ([(6.5, 30.0)], None, (4.5, 20.0)),
+        ([], None, (4.5, 6.5)),
+    ],
+    ids=["answer", "answers until the next turn", "spoke before", "was interrupted", "to the end", "silent"],
+)
+def test_a_turn_is_its_speech_and_its_answers_with_a_margin(
+    spoken: list[tuple[float, float]], following: float | None, stretch: tuple[float, float]
+) -> None:
+    assert stretch_of(spoken_turn([5, 6]), spoken, following, 20.0) == stretch
+
+
+def test_the_margin_ends_with_the_recording_and_noise_is_no_turn() -> None:
+    assert stretch_of(spoken_turn([0.2, 6]), [], None, 6.1) == (0.0, 6.1)
+    assert stretch_of(spoken_turn(), [], None, 6.1) is None

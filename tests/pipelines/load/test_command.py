@@ -113,3 +113,11 @@ def test_wrong_arguments_are_refused(arguments: tuple[str, ...], told: str, caps
         code = int(error.code or 0)
     assert code == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_is_found_before_the_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "nowhere" / "page.html"
+    assert main(["load", "--callers", "1", "--html", str(page)]) == 2
+    assert capsys.readouterr().err == f"voice: the page cannot be written to {page}: No such file or directory.\n"

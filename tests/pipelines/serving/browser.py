@@ -172,7 +172,7 @@ async def _opened(browser: Chromium, url: str, *, allowed: bool, width: int, rec
     opened = Browser(page)
     page.on("pageerror", lambda error: opened.trouble.append(str(error)))
     page.on("console", lambda line: opened.trouble.append(line.text) if line.type == "error" else None)
-    page.on("request", lambda asked: None if asked.url.startswith(url) else opened.trouble.append(asked.url))
+    page.on("request", lambda asked: None if asked.url.startswith((url, "blob:")) else opened.trouble.append(asked.url))
     await page.goto(url)
     return opened
 

@@ -117,6 +117,19 @@ def test_a_benchmark_in_which_nothing_was_heard_is_no_success(
     assert bool(shown.err) == bool(code)
 
 
+def test_the_tables_are_also_written_as_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Benchmark, "load", lambda _folder: made_up(a_row("ours", 0.5)))
+    path = tmp_path / "page.html"
+    assert main(["--read", "anywhere", "--html", str(path)]) == 0
+    assert "about ours" in path.read_text()
+    assert capsys.readouterr().err.startswith(f"page written to {path} (0.")
+    path.write_text("My own.")
+    assert main(["--read", "anywhere", "--html", str(path)]) == 2
+    assert capsys.readouterr().err == f"latency: {path} exists and is no page of ours; name another file with --html\n"
+
+
 def test_speeds_of_the_language_model_are_read_from_text() -> None:
     assert parse_speeds("450:65, 100:1000") == [ModelSpeed(450, 65), ModelSpeed(100, 1000)]
     assert ModelSpeed(450, 65).url("http://host:1/v1") == "http://host:1/with/ttft_ms=450&tokens_per_s=65/v1"

@@ -157,3 +157,15 @@ def test_json_holds_every_figure_of_the_tables(curve: Curve) -> None:
     assert [rule["rule"] for rule in one["rules"]] == ["our rule", "Smart Turn alone", "silence alone"]
     assert len(one["sweep"]) > 40
     assert content["method"]["seed"] == 7
+
+
+def test_the_page_has_the_rules_as_a_plot_and_the_figures_as_tables(curve: Curve) -> None:
+    (section,) = render.page([curve]).sections
+    assert section.title.startswith("People: 60 turns by 10 speakers, 60 pauses of ")
+    assert section.lines[-1] == f"Advice: {curve.advice}"
+    assert section.plot
+    names = [series.name for series in section.plot.series]
+    assert names == ["our rule", "Smart Turn alone", "silence alone", "in force (turns.risk = 0.05)"]
+    rules, protocol, speakers = section.tables
+    assert [len(table.rows) for table in (rules, protocol, speakers)] == [len(BUDGETS) + 1, 3, 10]
+    assert all(len(row) == len(table.headings) for table in section.tables for row in table.rows)

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,24 @@ def test_tiers_of_the_catalogue_fit_the_page(capsys: pytest.CaptureFixture[str])
     assert code == 0
     assert "sim:claude-opus-4-6@fast" in out.splitlines()
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_page_has_the_tables_and_what_is_simulated(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    argv = ("--fast", "--turns", "30", "--tiers", "opus+groq-fast", "--html", str(path))
+    code, out, err = run(capsys, *argv)
+    assert code == 0
+    assert f"page written to {path}" in err
+    assert "Advice" in out
+    content = re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    assert content
+    found = json.loads(content[1])
+    assert found["head"][0] == ["SIMULATED, not real: sim:opus, sim:groq-fast", "magenta"]
+    policies, tiers = found["sections"]
+    assert policies["plot"]["series"][-1]["name"] == "sim:opus + sim:groq-fast"
+    for table in (*policies["tables"], *tiers["tables"]):
+        assert all(len(row) == len(table["headings"]) for row in table["rows"])
+    missing = tmp_path / "nowhere" / "page.html"
+    assert run(capsys, *argv[:-1], str(missing)) == (
+        2, "", f"latency: the page cannot be written to {missing}: No such file or directory\n",
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""A run as one HTML file that opens without a network: `latency report --html`."""

@@ -104,6 +104,7 @@ FIGURES: dict[str, Figure] = {
         name: attrgetter(f"quality.{name}")
         for name in ("cut_offs", "pauses", "gaps", "early", "wer", "false_cut_off_rate")
     },
+    "eva": attrgetter("turn_taking.eva"),
     "barge_in n": lambda report: report.barge_in.n or None,
     "barge_in stop_p50": attrgetter("barge_in.stop_p50_ms"),
     "barge_in stop_p95": attrgetter("barge_in.stop_p95_ms"),
@@ -130,7 +131,7 @@ MISTAKES = {"cut_offs", "false_cut_off_rate", "gaps", "early", "barge_in false",
 """Figures that are 0 for a silent agent."""
 
 SHARES = {name for name in FIGURES if "within_" in name} | {
-    "llm within", "llm rescued", "llm bridged", "llm missed", "llm wasted", "answers_ok", "false_cut_off_rate",
+    "llm within", "llm rescued", "llm bridged", "llm missed", "llm wasted", "answers_ok", "false_cut_off_rate", "eva",
 }  # fmt: skip
 """Figures between 0 and 1."""
 

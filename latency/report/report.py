@@ -31,6 +31,7 @@ from latency.report.llm.requests import simulated_models
 from latency.report.llm.speculation import Speculation, speculation_figures
 from latency.report.load_test import LoadFigures, load_figures
 from latency.report.stats import Distribution, Spread
+from latency.report.turn_taking import TurnTaking, turn_taking
 
 SCHEMA = 1
 """Version of the report's JSON."""
@@ -67,6 +68,8 @@ class Report:
     cost: Cost
     residual_ms: turn_figures.Residual | None
     pacing: turn_figures.PacingFigures
+    turn_taking: TurnTaking
+    """Scores as other benchmarks define them."""
     thresholds: tuple[CheckResult, ...] = ()
     """The checks and their verdicts."""
 
@@ -176,6 +179,7 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
         cost=cost_figures(turns),
         residual_ms=turn_figures.residual(timed),
         pacing=pacing,
+        turn_taking=turn_taking(outcomes),
         run=visible(str(run.folder)),
         header=run.header,
         turn_ms_barge_in=turn_figures.turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),

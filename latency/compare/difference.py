@@ -7,9 +7,9 @@
   cases (Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015: the expanded
   percentile interval). Of 3 to 7 calls, whose drawn values are too few for that, it is Student's interval with the
   drawn values' standard deviation (the same: the t interval with a bootstrap standard error).
-* The change of a turn is the mean of the turns' differences without the fifth at either end (the trimmed mean of Yuen
-  and Dixon, Biometrika 60, 1973, for pairs as in Wilcox, "Introduction to Robust Estimation", 2012). It is steadier than
-  a difference of medians, so that the verdict rests on it.
+* The change of a turn is the mean of the turns' differences without the fifth at either end (a trimmed mean, for pairs
+  as in Wilcox, "Introduction to Robust Estimation and Hypothesis Testing", 2012). It is steadier than a difference of
+  medians, so that the verdict rests on it.
 * The turns needed are those with which a difference is found in 80 of 100 cases, by the normal approximation.
 
 An unanswered turn is later than any answered one: its difference is infinite, and so is a figure that rests on it.
@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from latency.budget import INTERVAL_NEEDS, P95_NEEDS
 from latency.compare.pairing import Pair
-from latency.report.stats import INTERVAL, Interval, drawn_percentile, middle, percentile, times_drawn
+from latency.report.stats import INTERVAL, Interval, Times, drawn_percentile, middle, percentile, reached, times_drawn
 
 Floats = npt.NDArray[np.float64]
 Grouping = Literal["speakers", "calls", "recordings", "turns"]
@@ -55,7 +55,7 @@ class Groups(NamedTuple):
     """The group of each turn."""
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """The number of groups."""
         return max(self.members) + 1
 
@@ -63,8 +63,8 @@ class Groups(NamedTuple):
 def groups(pairs: Sequence[Pair]) -> Groups | None:
     """The largest groups of which there are enough; None with fewer than 8 turns.
 
-    They are all turns of a speaker, of a call, of a recording, or single turns. Eight are enough, or three calls: one or
-    two calls cannot tell a drift of the machine from a change.
+    They are all turns of a speaker, of a call, of a recording, or single turns. Eight are enough, or three calls: one
+    or two calls cannot tell a drift of the machine from a change.
     """
     for kind, key in _KEYS.items():
         keys = [key(pair) for pair in pairs]
@@ -125,16 +125,19 @@ def durations(pairs: Sequence[Pair], seconds: Iterable[tuple[float, float]]) -> 
     if not len(values):
         return None
     found = groups(pairs)
-    times = None if found is None else times_drawn(found.count)[:, found.members]
-    count = 0 if found is None else found.count
+    times = None if found is None else times_drawn(found.number)[:, found.members]
+    count = 0 if found is None else found.number
     each = values[:, 1] - values[:, 0]
     drawn = None if times is None else _trimmed_means(each, times)
-    turn = _change(_trimmed_means(each, np.ones((1, len(each)), np.intp))[0], drawn, count)
+    turn = _change(_trimmed_means(each, np.ones((1, len(each)), np.int32))[0], drawn, count)
+    counts = None if times is None else [reached(side, times) for side in values.T]
 
     def at(percent: float) -> tuple[tuple[float, float], Change]:
         a, b = (percentile(list(side), percent) or 0.0 for side in values.T)
-        both = None if times is None else [drawn_percentile(side, times, percent) for side in values.T]
-        return (_shown(a), _shown(b)), _change(b - a, None if both is None else both[1] - both[0], count)
+        if counts is None:
+            return (_shown(a), _shown(b)), _change(b - a, None, count)
+        ours, theirs = (drawn_percentile(side, drawn, percent) for side, drawn in zip(values.T, counts, strict=True))
+        return (_shown(a), _shown(b)), _change(b - a, theirs - ours, count)
 
     p50, p50_change = at(50)
     p95, p95_change = at(95) if len(values) >= P95_NEEDS else (None, None)
@@ -146,7 +149,7 @@ def durations(pairs: Sequence[Pair], seconds: Iterable[tuple[float, float]]) -> 
         p50_change=p50_change,
         p95=p95,
         p95_change=p95_change,
-        needed=None if drawn is None else _needed(len(values), turn.value, float(np.std(drawn)), p50[0]),
+        needed=None if drawn is None else _needed(len(values), count, turn.value, float(np.std(drawn)), p50[0]),
     )
 
 
@@ -162,9 +165,9 @@ def share(pairs: Sequence[Pair], parts: Iterable[tuple[float, float, float]]) ->
     a, b = values[:, :2].sum(axis=0) / values[:, 2].sum()
     found, drawn = groups(pairs), None
     if found is not None:
-        sums = times_drawn(found.count)[:, found.members] @ values
+        sums = times_drawn(found.number)[:, found.members] @ values
         drawn = (sums[:, 1] - sums[:, 0]) / np.maximum(sums[:, 2], 1e-9)
-    change = _change(b - a, drawn, 0 if found is None else found.count, digits=4)
+    change = _change(b - a, drawn, 0 if found is None else found.number, digits=4)
     return Share(n=len(values), a=round(float(a), 4), b=round(float(b), 4), change=change)
 
 
@@ -185,30 +188,32 @@ def _shown(value: float, digits: int = 1) -> float:
     return math.copysign(math.inf, value) if abs(value) > _NEVER / 1e6 else round(value, digits)
 
 
-def _trimmed_means(values: Floats, times: npt.NDArray[np.intp]) -> Floats:
-    """The trimmed mean in each resample; `times` is that of `latency.report.stats.drawn_percentile`."""
-    order = np.argsort(values)
-    reached = np.cumsum(times[:, order], axis=1).astype(np.float64)
-    total = reached[:, -1:]
-    kept = np.clip(reached, TRIMMED * total, (1 - TRIMMED) * total)
+def _trimmed_means(values: Floats, times: Times) -> Floats:
+    """The trimmed mean in each resample; `times` as for `latency.report.stats.reached`."""
+    counts = reached(values, times)
+    total = counts[:, -1:]
+    kept = np.clip(counts, TRIMMED * total, (1 - TRIMMED) * total)
     weights = np.diff(kept, axis=1, prepend=TRIMMED * total)
-    means: Floats = weights @ values[order] / ((1 - 2 * TRIMMED) * total[:, 0])
+    means: Floats = weights @ np.sort(values) / ((1 - 2 * TRIMMED) * total[:, 0])
     return means
 
 
 @cache
 def _student(freedom: int) -> float:
     """The half of an interval of `INTERVAL` percent in Student's distribution, from 2 degrees of freedom on."""
-    t = np.linspace(0, 60, 600_001)
+    t = np.linspace(0, 60, 60_001)
     reached = np.cumsum((1 + t**2 / freedom) ** (-(freedom + 1) / 2))
     return float(t[np.searchsorted(reached, INTERVAL / 100 * reached[-1])])
 
 
-def _needed(n: int, change: float, error: float, median: float) -> int | None:
-    """The turns needed for a change, or for the least that matters, if `n` turns have this standard error."""
+def _needed(n: int, count: int, change: float, error: float, median: float) -> int | None:
+    """The turns needed for a change, or for the least that matters, if `n` turns in `count` groups have this error."""
     least = max(abs(change), MATTERS * median)
     if not math.isfinite(least) or not least:
         return None
-    normal = NormalDist()
-    deviations = normal.inv_cdf(0.5 + INTERVAL / 200) + normal.inv_cdf(FOUND)
-    return math.ceil(n * (deviations * error / least) ** 2)
+    needed = float(count)
+    for _ in range(5):
+        # More groups also have a narrower Student's distribution.
+        deviations = _student(max(FEWEST_CALLS, math.ceil(needed)) - 1) + NormalDist().inv_cdf(FOUND)
+        needed = (deviations * error * math.sqrt(count / (count - 1)) / least) ** 2 * count
+    return math.ceil(n * needed / count)

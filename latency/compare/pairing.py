@@ -2,8 +2,8 @@
 
 A conversation is known by its scenario and the folder of its recordings, not by its session's name, which depends on
 how often a run repeats it. The first call with a conversation in one run is paired with the first in the other, and so
-on. A turn whose recording has another checksum in the other run is not the same turn, nor is one without a checksum whose
-words are other ones or unknown, such as one that was spoken live.
+on. A turn whose recording has another checksum in the other run is not the same turn, nor is one without a checksum
+whose words are other ones or unknown, such as one that was spoken live.
 """
 
 from collections import Counter

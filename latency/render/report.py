@@ -130,9 +130,9 @@ def _turn_taking(found: TurnTaking) -> str:
             f"({percent(found.eot_cut_off_rate)})"
         )
     return (
-        f"eva {decimal(found.eva)} of 1 (mean of {plural(found.eva_n, 'turn')} on EVA's curve of latency: 0.7 at 200 ms, "
-        f"1 from 500 to 2000, 0 from 3500 on); as in eot-bench: {paused}, ends found after {ms(found.eot_delay_ms)} ms "
-        "on average"
+        f"eva {decimal(found.eva)} of 1 (mean of {plural(found.eva_n, 'turn')} on EVA's curve of latency: 0.7 at 200 "
+        f"ms, 1 from 500 to 2000, 0 from 3500 on); as in eot-bench: {paused}, ends found after "
+        f"{ms(found.eot_delay_ms)} ms on average"
     )
 
 

@@ -30,6 +30,9 @@ _NEVER = 1e12
 Interval = tuple[float, float]
 """Low and high end; ms for latencies."""
 
+Times = npt.NDArray[np.int32]
+"""Counts of drawn samples; a row for each resample."""
+
 Latencies = Mapping[tuple[str, str, int], float]
 """Seconds by scenario, session (a repetition of the scenario) and number of the turn."""
 
@@ -221,28 +224,29 @@ def middle(resampled: npt.NDArray[np.float64], digits: int, *, share: float = IN
     return round(float(low), digits), round(float(high), digits)
 
 
-def times_drawn(count: int) -> npt.NDArray[np.intp]:
+def times_drawn(count: int) -> Times:
     """How often each of `count` groups is drawn in each resample: shape (resamples, count)."""
     drawn = np.random.default_rng(_SEED).integers(0, count, (RESAMPLES, count))
     places = drawn + count * np.arange(RESAMPLES)[:, np.newaxis]
-    return np.bincount(places.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count)
+    return np.bincount(places.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count).astype(np.int32)
 
 
-def drawn_percentile(
-    values: npt.NDArray[np.float64], times: npt.NDArray[np.intp], percent: float
-) -> npt.NDArray[np.float64]:
-    """A percentile in each resample.
+def reached(values: npt.NDArray[np.float64], times: Times) -> Times:
+    """How many of the drawn samples are at most the first, second and so on of the ordered values, in each resample.
 
     Args:
         values: Shape (samples,).
         times: How often each sample is drawn: shape (resamples, samples).
-        percent: Of the samples below it.
     """
-    order = np.argsort(values)
-    reached = np.cumsum(times[:, order], axis=1)
-    position = (reached[:, -1] - 1) * percent / 100
-    below, above = np.floor(position), np.ceil(position)
-    low, high = (values[order][np.argmax(reached > one[:, np.newaxis], axis=1)] for one in (below, above))
+    return np.cumsum(times[:, np.argsort(values)], axis=1, dtype=np.int32)
+
+
+def drawn_percentile(values: npt.NDArray[np.float64], counts: Times, percent: float) -> npt.NDArray[np.float64]:
+    """A percentile in each resample; `counts` as `reached` returns them."""
+    ordered = np.sort(values)
+    position = (counts[:, -1] - 1) * percent / 100
+    below, above = (ends.astype(np.int32) for ends in (np.floor(position), np.ceil(position)))
+    low, high = (ordered[np.argmax(counts > one[:, np.newaxis], axis=1)] for one in (below, above))
     found: npt.NDArray[np.float64] = low + (high - low) * (position - below)
     return found
 
@@ -263,7 +267,7 @@ def _of_drawn_groups(groups: Sequence[Sequence[tuple[float, float]]], percent: f
     values = np.array([pair for group in groups for pair in group], np.float64)
     members = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     times = times_drawn(len(groups))[:, members]
-    return np.stack([drawn_percentile(values[:, side], times, percent) for side in (0, 1)], axis=1)
+    return np.stack([drawn_percentile(side, reached(side, times), percent) for side in values.T], axis=1)
 
 
 def _position(count: int, percent: float) -> tuple[int, float]:

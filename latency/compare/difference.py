@@ -129,11 +129,11 @@ def durations(pairs: Sequence[Pair], seconds: Iterable[tuple[float, float]]) -> 
     count = 0 if found is None else found.number
     each = values[:, 1] - values[:, 0]
     drawn = None if times is None else _trimmed_means(each, times)
-    turn = _change(_trimmed_means(each, np.ones((1, len(each)), np.int32))[0], drawn, count)
+    turn = _change(float(_trimmed_means(each, np.ones((1, len(each)), np.int32))[0]), drawn, count)
     counts = None if times is None else [reached(side, times) for side in values.T]
 
     def at(percent: float) -> tuple[tuple[float, float], Change]:
-        a, b = (percentile(list(side), percent) or 0.0 for side in values.T)
+        a, b = (percentile(side.tolist(), percent) or 0.0 for side in values.T)
         if counts is None:
             return (_shown(a), _shown(b)), _change(b - a, None, count)
         ours, theirs = (drawn_percentile(side, drawn, percent) for side, drawn in zip(values.T, counts, strict=True))
@@ -162,13 +162,13 @@ def share(pairs: Sequence[Pair], parts: Iterable[tuple[float, float, float]]) ->
     values = np.array(list(parts), np.float64).reshape(-1, 3)
     if not len(values) or not values[:, 2].sum():
         return None
-    a, b = values[:, :2].sum(axis=0) / values[:, 2].sum()
+    a, b = (values[:, :2].sum(axis=0) / values[:, 2].sum()).tolist()
     found, drawn = groups(pairs), None
     if found is not None:
         sums = times_drawn(found.number)[:, found.members] @ values
         drawn = (sums[:, 1] - sums[:, 0]) / np.maximum(sums[:, 2], 1e-9)
     change = _change(b - a, drawn, 0 if found is None else found.number, digits=4)
-    return Share(n=len(values), a=round(float(a), 4), b=round(float(b), 4), change=change)
+    return Share(n=len(values), a=round(a, 4), b=round(b, 4), change=change)
 
 
 def _change(value: float, drawn: Floats | None, count: int, *, digits: int = 1) -> Change:

@@ -65,8 +65,11 @@ def sentence(found: Comparison) -> str:
             f"Not enough to tell: {plural(turn.n, 'turn')} have a latency in both runs, and an interval needs "
             f"{INTERVAL_NEEDS}; replay more (--repeat)"
         )
-    interval = f"{_between(turn.turn)} ms, {plural(turn.n, 'turn')}, drawn by {turn.drawn}"
-    change = f"a turn takes {_longer(turn.turn.value)} in B ({INTERVAL} % interval {interval})"
+    drawn = f"{plural(turn.n, 'turn')}, drawn by {turn.drawn}"
+    change = f"a turn takes {_longer(turn.turn.value)} in B ({INTERVAL} % interval {_between(turn.turn)} ms, {drawn})"
+    if math.isinf(turn.turn.value):
+        alone = "B" if turn.turn.value > 0 else "A"
+        change = f"more than a fifth of the turns are unanswered in {alone} alone ({drawn})"
     if found.verdict != "not enough to tell":
         return f"{found.verdict.capitalize()}: {change}"
     if found.more:
@@ -74,7 +77,7 @@ def sentence(found: Comparison) -> str:
     elif found.more == 0:
         end = f"more would hardly help, as {MATTERS * 100:g} % ({MATTERS * turn.p50[0]:.0f} ms) would have been found"
     else:
-        end = "too many turns are unanswered to say how many more would be"
+        end = "with so many unanswered turns, nobody knows how many more would be"
     return f"Not enough to tell; {end}: {change}"
 
 
@@ -200,8 +203,6 @@ def _between(change: Change) -> str:
 
 
 def _longer(value: float) -> str:
-    if math.isinf(value):
-        return "for ever" if value > 0 else "an end"
     return f"{abs(value):.0f} ms {'longer' if value > 0 else 'less'}"
 
 

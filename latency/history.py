@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.baseline import BASELINES
-from latency.command_line import FINE, NO_DATA, RUNS, Parser, complain, log_to_stderr, printing
+from latency.command_line import FINE, NO_DATA, RUNS, USAGE, Parser, complain, did_you_mean, log_to_stderr, printing
 from latency.record.json_form import to_json, visible
 from latency.record.run import Run, RunError
-from latency.report.checks import SHARES, Check, CheckError
+from latency.report.checks import FIGURES, SHARES, Check
 
 if TYPE_CHECKING:
     from latency.report.report import Report
 
-FIGURES_SHOWN = ("turn p50", "turn p95", "answer p50", "answers_ok", "cut_offs", "wer")
+FIGURES_SHOWN = ("turn p50", "turn p95", "answers_ok", "wer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +55,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON")
     chosen = parser.parse_args(argv)
     log_to_stderr(verbose=chosen.verbose)
-    names = chosen.figure or FIGURES_SHOWN
-    try:
-        for name in names:
-            Check.parse(f"{name} >= 0")
-    except CheckError as error:
-        complain("latency", str(error).replace(" >= 0", ""))
-        return 2
+    names = [" ".join(name.split()) for name in chosen.figure or FIGURES_SHOWN]
+    if unknown := [name for name in names if name not in FIGURES]:
+        meant = did_you_mean(unknown[0], FIGURES) or '; write one as in a limit, such as "turn p95"'
+        complain("latency", f'there is no figure "{unknown[0]}"{meant}')
+        return USAGE
     folders = chosen.runs or [path.parent for root in (RUNS, BASELINES) for path in sorted(root.glob("*/run.json"))]
-    entries = sorted(history(folders, [" ".join(name.split()) for name in names]), key=lambda entry: entry.created)
+    entries = sorted(history(folders, names), key=lambda entry: entry.created)
     if not entries:
         complain("latency", f"there is no run to list in {RUNS} or {BASELINES}; run `voice replay` first")
         return NO_DATA
@@ -119,8 +117,9 @@ def _write(entries: Sequence[HistoryEntry]) -> None:
     for entry in entries:
         played = ", ".join(f"{name} ×{n}" if n > 1 else name for name, n in list(entry.played.items())[:3])
         more = ", …" if len(entry.played) > 3 else ""
-        marks = (" SIMULATED" if entry.simulated else "") + (" REFUSED" if entry.refused else "")
+        remarks = [name for name, is_so in (("simulated", entry.simulated), ("refused", entry.refused)) if is_so]
         values = [shown(name, value) for name, value in entry.figures.items()]
-        rows.append([entry.created[:16], entry.commit or UNKNOWN, entry.run + marks, played + more, *values])
-    text = ("created", "commit", "run", "played")
-    console_for(sys.stdout).print(table((*text, *figures), rows, text=text))
+        about = [entry.created[:16], entry.commit or UNKNOWN, entry.run, played + more]
+        rows.append([*about, *values, ", ".join(remarks)])
+    headings = ("created", "commit", "run", "played", *figures, "remarks")
+    console_for(sys.stdout).print(table(headings, rows, text=("run", "played", "remarks")))

@@ -125,17 +125,14 @@ def durations(pairs: Sequence[Pair], seconds: Iterable[tuple[float, float]]) -> 
     if not len(values):
         return None
     found = groups(pairs)
-    times = None if found is None else times_drawn(found.number)[:, found.members]
-    count = 0 if found is None else found.number
+    times, count = _drawn(found, len(values)), 0 if found is None else found.number
     each = values[:, 1] - values[:, 0]
-    drawn = None if times is None else _trimmed_means(each, times)
-    turn = _change(float(_trimmed_means(each, np.ones((1, len(each)), np.int32))[0]), drawn, count)
-    counts = None if times is None else [reached(side, times) for side in values.T]
+    means = _trimmed_means(each, times)
+    turn = _change(float(_trimmed_means(each, np.ones((1, len(each)), np.int32))[0]), means, count)
+    counts = [reached(side, times) for side in values.T]
 
     def at(percent: float) -> tuple[tuple[float, float], Change]:
         a, b = (percentile(side.tolist(), percent) or 0.0 for side in values.T)
-        if counts is None:
-            return (_shown(a), _shown(b)), _change(b - a, None, count)
         ours, theirs = (drawn_percentile(side, drawn, percent) for side, drawn in zip(values.T, counts, strict=True))
         return (_shown(a), _shown(b)), _change(b - a, theirs - ours, count)
 
@@ -149,7 +146,7 @@ def durations(pairs: Sequence[Pair], seconds: Iterable[tuple[float, float]]) -> 
         p50_change=p50_change,
         p95=p95,
         p95_change=p95_change,
-        needed=None if drawn is None else _needed(len(values), count, turn.value, float(np.std(drawn)), p50[0]),
+        needed=_needed(len(values), count, turn.value, float(np.std(means)), p50[0]) if count else None,
     )
 
 
@@ -163,16 +160,21 @@ def share(pairs: Sequence[Pair], parts: Iterable[tuple[float, float, float]]) ->
     if not len(values) or not values[:, 2].sum():
         return None
     a, b = (values[:, :2].sum(axis=0) / values[:, 2].sum()).tolist()
-    found, drawn = groups(pairs), None
-    if found is not None:
-        sums = times_drawn(found.number)[:, found.members] @ values
-        drawn = (sums[:, 1] - sums[:, 0]) / np.maximum(sums[:, 2], 1e-9)
+    found = groups(pairs)
+    sums = _drawn(found, len(values)) @ values
+    drawn = (sums[:, 1] - sums[:, 0]) / np.maximum(sums[:, 2], 1e-9)
     change = _change(b - a, drawn, 0 if found is None else found.number, digits=4)
     return Share(n=len(values), a=round(a, 4), b=round(b, 4), change=change)
 
 
-def _change(value: float, drawn: Floats | None, count: int, *, digits: int = 1) -> Change:
-    if drawn is None:
+def _drawn(found: Groups | None, turns: int) -> Times:
+    """How often each turn is drawn, a row for each resample; no row without groups."""
+    return np.empty((0, turns), np.int32) if found is None else times_drawn(found.number)[:, found.members]
+
+
+def _change(value: float, drawn: Floats, count: int, *, digits: int = 1) -> Change:
+    """A difference and its interval, from its values in the resamples of `count` groups."""
+    if not count:
         return Change(value=_shown(value, digits), interval=None)
     if count >= INTERVAL_NEEDS:
         within = 2 * NormalDist().cdf(_student(count - 1) * math.sqrt(count / (count - 1))) - 1

@@ -124,7 +124,7 @@ def _finite(value: Any) -> Any:
     match value:
         case dict():
             return {key: _finite(item) for key, item in value.items()}
-        case list():
+        case list() | tuple():
             return [_finite(item) for item in value]
         case float() if math.isinf(value):
             return None

@@ -33,7 +33,8 @@ def test_runs_and_baselines_are_listed_from_the_oldest_on(here: Path, capsys: py
         "created", "commit", "run", "played", "turn", "p50", "turn", "p95", "answers_ok", "wer", "remarks",
     ]  # fmt: skip
     assert lines[2].split() == [
-        "2026-11-01T10:00", "0123456789ab", "baselines/main", "talk/call", "×2", "450", "-", "100", "%", "0", "%", "simulated",
+        "2026-11-01T10:00", "0123456789ab", "baselines/main", "talk/call", "×2", "450", "-", "100", "%", "0", "%",
+        "simulated",
     ]  # fmt: skip
     assert lines[3].split()[2:] == ["runs/20261122-000000-a", "talk/call", "-", "-", "100", "%", "0", "%", "refused"]
     assert lines[4].split()[:3] == ["2026-11-20T17:03", "-", "runs/20261126-000000-a"]

@@ -6,8 +6,10 @@ would raise more false alarms than the 5 in 100 that one interval allows.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
+from operator import attrgetter
 from typing import Any, Literal
 
 from latency.budget import INTERVAL_NEEDS
@@ -66,10 +68,8 @@ def compare(a: Report, b: Report) -> Comparison:
     if not pairing.pairs:
         raise RunError(f"{a.run} and {b.run} have no turn in common: {_played(pairing)}", exit_code=3)
     timed = [one for one in pairing.pairs if one.apart is None]
-    turn = _durations(timed, lambda one: one.latency)
+    turn = durations(*_both(timed, _latency))
     verdict, more = _verdict(turn)
-    of_tier = _grouped(timed, lambda one: _tiers(one, a, b))
-    of_conversation = _grouped(timed, lambda one: one.place.conversation)
     return Comparison(
         a=a,
         b=b,
@@ -78,14 +78,10 @@ def compare(a: Report, b: Report) -> Comparison:
         verdict=verdict,
         more=more,
         turn=turn,
-        answer=_durations(timed, lambda one: one.answer),
+        answer=durations(*_both(timed, lambda one: inf if one.is_unanswered else one.answer)),
         stages=dict(_stages(timed)),
-        tiers={name: found for name, some in of_tier.items() if (found := _durations(some, lambda one: one.latency))},
-        conversations={
-            name: found
-            for name, some in of_conversation.items()
-            if (found := _durations(some, lambda one: one.latency))
-        },
+        tiers=dict(_by(timed, lambda one: _tiers(one, a, b))),
+        conversations=dict(_by(timed, lambda one: one.place.conversation)),
         shares=dict(_shares(pairing.pairs, has_words=None not in (a.quality.wer, b.quality.wer))),
         warnings=(*warnings(a, b), *(f"{side}: {note}" for side, one in (("A", a), ("B", b)) for note in one.notes)),
         changes=tuple(_changes(a, b)),
@@ -103,28 +99,36 @@ def _verdict(turn: Durations | None) -> tuple[Verdict, int | None]:
     return "not enough to tell", None if turn.needed is None else max(0, turn.needed - turn.n)
 
 
-def _durations(pairs: Sequence[Pair], pick: Callable[[Outcome], float | None]) -> Durations | None:
-    """The difference of a duration over the pairs of turns that both have it; that of an unanswered one is infinite."""
-    known = [
-        (one, (a, b))
-        for one in pairs
-        if (a := _seconds(one.a, pick)) is not None and (b := _seconds(one.b, pick)) is not None
-    ]
-    return durations([one for one, _ in known], [seconds for _, seconds in known])
+def _both(
+    pairs: Iterable[Pair], pick: Callable[[Outcome], float | None]
+) -> tuple[list[Pair], list[tuple[float, float]]]:
+    """The pairs whose turns both have a figure, and their figures."""
+    known = [(one, (a, b)) for one in pairs if (a := pick(one.a)) is not None and (b := pick(one.b)) is not None]
+    return [one for one, _ in known], [values for _, values in known]
 
 
-def _seconds(outcome: Outcome, pick: Callable[[Outcome], float | None]) -> float | None:
-    return float("inf") if outcome.is_unanswered else pick(outcome)
+def _latency(outcome: Outcome) -> float | None:
+    return inf if outcome.is_unanswered else outcome.latency
 
 
 def _stages(pairs: Sequence[Pair]) -> Iterator[tuple[str, Durations]]:
     answered = [one for one in pairs if not (one.a.is_unanswered or one.b.is_unanswered)]
-    parts = [(one, one.a.turn.contributions(), one.b.turn.contributions()) for one in answered]
+    parts = {id(side): side.turn.contributions() for one in answered for side in (one.a, one.b)}
+
+    def part(key: str) -> Callable[[Outcome], float | None]:
+        return lambda outcome: parts[id(outcome)][key]
+
     for key in CONTRIBUTIONS:
-        known = [(one, x, y) for one, a, b in parts if (x := a[key]) is not None and (y := b[key]) is not None]
-        found = durations([one for one, _, _ in known], ((x, y) for _, x, y in known))
-        if found is not None:
+        if found := durations(*_both(answered, part(key))):
             yield key, found
+
+
+def _by(pairs: Sequence[Pair], key: Callable[[Pair], str | None]) -> Iterator[tuple[str, Durations]]:
+    names = [key(one) for one in pairs]
+    for name in dict.fromkeys(names):
+        some = [one for one, its in zip(pairs, names, strict=True) if its == name]
+        if name is not None and (found := durations(*_both(some, _latency))):
+            yield name, found
 
 
 def _tiers(one: Pair, a: Report, b: Report) -> str | None:
@@ -136,25 +140,17 @@ def _tiers(one: Pair, a: Report, b: Report) -> str | None:
     return before if before == after else f"{before} to {after}"
 
 
-def _grouped(pairs: Sequence[Pair], key: Callable[[Pair], str | None]) -> dict[str, list[Pair]]:
-    found: dict[str, list[Pair]] = {}
-    for one in pairs:
-        if (name := key(one)) is not None:
-            found.setdefault(name, []).append(one)
-    return found
-
-
 def _shares(pairs: Sequence[Pair], *, has_words: bool) -> Iterator[tuple[str, Share]]:
     asked = [one for one in pairs if one.a.turn.wants_answer]
-    figures: dict[str, Callable[[Outcome], float | None]] = {
-        "answers_ok": lambda outcome: outcome.right,
-        "cut_offs": lambda outcome: outcome.cut_off if outcome.answered or outcome.is_unanswered else None,
-        "unanswered": lambda outcome: outcome.is_unanswered if outcome.answered or outcome.is_unanswered else None,
-        "eva": score_of,
-    }
-    for name, pick in figures.items():
-        known = [(one, x, y) for one in asked if (x := pick(one.a)) is not None and (y := pick(one.b)) is not None]
-        if found := share([one for one, _, _ in known], ((x, y, 1.0) for _, x, y in known)):
+    known = [one for one in asked if all(side.answered or side.is_unanswered for side in (one.a, one.b))]
+    for name, some, pick in (
+        ("answers_ok", asked, attrgetter("right")),
+        ("cut_offs", known, attrgetter("cut_off")),
+        ("unanswered", known, attrgetter("is_unanswered")),
+        ("eva", asked, score_of),
+    ):
+        judged, values = _both(some, pick)
+        if found := share(judged, ((a, b, 1.0) for a, b in values)):
             yield name, found
     spoken = [one for one in pairs if one.a.turn.speech and not one.a.turn.backchannel and one.a.turn.text]
     heard = [one for one in spoken if None not in (one.a.turn.heard, one.b.turn.heard)]

@@ -168,6 +168,7 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> list
         for notice in fixture.notices:
             progress.note(notice)
     async with _servers(args, progress) as servers:
+        parts = None if args.chaos is None else parts_of(servers[0].status)
         writers = []
         for side, server in zip(SIDES, servers, strict=False):
             progress.serving(server.status)
@@ -175,7 +176,6 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> list
             header = run_header(server, ["voice", *sys.argv[1:]], chaos=args.chaos)
             with writing(out or RUNS):
                 writers.append(RunWriter(out or new_folder(RUNS, header), header=header))
-        parts = None if args.chaos is None else parts_of(servers[0].status)
         sides = list(zip(SIDES, servers, writers, strict=False))
         rounds = [
             (round_, fixture, side)

@@ -1,6 +1,7 @@
 """`latency history`: the figures of earlier runs, oldest first, with their commits."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -63,7 +64,8 @@ def main(argv: Sequence[str]) -> int:
     folders = chosen.runs or [path.parent for root in (RUNS, BASELINES) for path in sorted(root.glob("*/run.json"))]
     entries = sorted(history(folders, names), key=lambda entry: entry.created)
     if not entries:
-        complain("latency", f"there is no run to list in {RUNS} or {BASELINES}; run `voice replay` first")
+        where = "there" if chosen.runs else f"in {RUNS} or {BASELINES}"
+        complain("latency", f"there is no run to list {where}; run `voice replay` first")
         return NO_DATA
     with printing():
         if chosen.json:
@@ -102,8 +104,6 @@ def _entry(report: "Report", figures: Sequence[str]) -> HistoryEntry:
 
 
 def _write(entries: Sequence[HistoryEntry]) -> None:
-    import sys
-
     from latency.render.layout import console_for, table
     from latency.render.numbers import UNKNOWN, percent
 

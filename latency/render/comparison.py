@@ -30,7 +30,8 @@ SHARES = {
     "unanswered": "unanswered",
     "eva": "EVA's curve, 0 to 1",
 }
-WORSE_IF_MORE = ("wer", "cut_offs", "unanswered")
+QUALITY = {"answers_ok": -1, "wer": 1, "cut_offs": 1, "unanswered": 1}
+"""The shares that a faster run must not worsen, and the sign of a change for the worse."""
 STYLES = {"faster": "bold green", "slower": "bold red", "not enough to tell": "bold yellow"}
 
 
@@ -65,7 +66,7 @@ def sentence(found: Comparison) -> str:
             f"Not enough to tell: {plural(turn.n, 'turn')} have a latency in both runs, and an interval needs "
             f"{INTERVAL_NEEDS}; replay more (--repeat)"
         )
-    drawn = f"{plural(turn.n, 'turn')}, drawn by {turn.drawn}"
+    drawn = f"{plural(turn.n, 'turn')}, resampled by {(turn.drawn or '').removesuffix('s')}"
     change = f"a turn takes {_longer(turn.turn.value)} in B ({INTERVAL} % interval {_between(turn.turn)} ms, {drawn})"
     if math.isinf(turn.turn.value):
         alone = "B" if turn.turn.value > 0 else "A"
@@ -140,8 +141,7 @@ def _headline(found: Comparison) -> Iterator[tuple[str, str]]:
     yield "", ""
     yield sentence(found), STYLES[found.verdict]
     for name, share in found.shares.items():
-        worse = share.change.value if name in WORSE_IF_MORE else -share.change.value
-        if found.verdict == "faster" and worse > 0:
+        if found.verdict == "faster" and share.change.value * QUALITY.get(name, 0) > 0:
             levels = f"{_level(name, share.a)} in A, {_level(name, share.b)} in B"
             yield f"{'But':<{HEADLINE}}{SHARES[name]}: {levels}", "yellow"
     if len({one.place.call for one in found.pairing.pairs}) < FEWEST_CALLS:

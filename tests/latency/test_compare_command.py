@@ -26,7 +26,8 @@ def test_a_slower_run_fails_and_a_faster_one_does_not(here: Path, capsys: pytest
     assert main(["compare", "a", "b"]) == 1
     out = capsys.readouterr().out
     assert (
-        "\nSlower: a turn takes 100 ms longer in B (95 % interval +100 to +100 ms, 12 turns, drawn by calls)\n" in out
+        "\nSlower: a turn takes 100 ms longer in B (95 % interval +100 to +100 ms, 12 turns, resampled by call)\n"
+        in out
     )
     assert main(["compare", "b", "a"]) == 0
     assert "\nFaster: a turn takes 100 ms less in B" in capsys.readouterr().out
@@ -46,7 +47,7 @@ def test_json_has_every_figure_and_no_infinity(here: Path, capsys: pytest.Captur
     assert (found["verdict"], found["more_turns"], found["paired"]) == ("slower", None, 12)
     assert (
         found["sentence"]
-        == "Slower: more than a fifth of the turns are unanswered in B alone (12 turns, drawn by calls)"
+        == "Slower: more than a fifth of the turns are unanswered in B alone (12 turns, resampled by call)"
     )
     assert (found["turn_ms"]["turn"], found["turn_ms"]["p95"]) == ({"value": None, "interval": [None, None]}, None)
     assert (found["turn_ms"]["n"], found["turn_ms"]["drawn"]) == (12, "calls")

@@ -74,7 +74,7 @@ def test_options_that_do_not_go_with_two_pipelines(
     ("changed", "said"),
     [
         ({"check": ["turn p50 <= baseline"]}, '"turn p50 <= baseline" needs a baseline; name one with --baseline'),
-        ({"check": ["turn p50 <= baseline"], "baseline": "x"}, 'there is no baseline "x" in baselines; save one with'),
+        ({"check": ["turn p50 <= baseline"], "baseline": "x"}, 'there is no baseline "x" in baselines; there is old'),
         ({"check": ["turn p50 <= baseline"], "baseline": "a/b"}, '"a/b" cannot be the name of a baseline'),
         (
             {"check": ["turn p50 <= baseline"], "baseline": "old"},

@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         with printing():
             if chosen.command == "save":
-                print(f"{chosen.name}: {save_baseline(chosen.name, chosen.run or newest(RUNS))}")
+                print(f"{chosen.name}: {save_baseline(chosen.name, chosen.run)}")
             elif chosen.command == "remove":
                 shutil.rmtree(folder_of(chosen.name))
             else:
@@ -90,13 +90,14 @@ def baseline_for(checks: Sequence[Check], name: str | None) -> Path | None:
     return folder
 
 
-def save_baseline(name: str, run: Path) -> Path:
-    """Copy a run; an earlier baseline of that name is kept until the copy is complete. Returns the folder.
+def save_baseline(name: str, run: Path | None = None) -> Path:
+    """Copy a run, or the newest one; an earlier baseline of that name is kept until the copy is complete. Returns the folder.
 
     Raises:
-        RunError: It cannot be a name, or not a whole run.
+        RunError: It cannot be a name, or not a whole run, or there is none.
     """
     _check(name)
+    run = run or newest(RUNS)
     loaded = Run.load(run)
     if loaded.lost:
         raise RunError(f"{run} cannot be a baseline: {loaded.lost}; replay again", exit_code=3)

@@ -77,6 +77,15 @@ def test_bad_input_gets_one_sentence(
     assert names() == ["main"]
 
 
+def test_a_name_is_checked_before_a_run_is_sought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["baseline", "save", "a/b"]) == 2
+    assert main(["baseline", "save", "ab"]) == 3
+    assert capsys.readouterr().err.endswith("latency: there is no run in runs; run `voice replay` first\n")
+
+
 def slower(here: Path, ms: int) -> str:
     write_run(here / "slower", *[[one + ms for one in call] for call in BEFORE])
     return "slower"

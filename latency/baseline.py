@@ -91,7 +91,7 @@ def baseline_for(checks: Sequence[Check], name: str | None) -> Path | None:
 
 
 def save_baseline(name: str, run: Path | None = None) -> Path:
-    """Copy a run, or the newest one; an earlier baseline of that name is kept until the copy is complete. Returns the folder.
+    """Copy a run, or the newest one, and return the folder; an earlier baseline is kept until the copy is complete.
 
     Raises:
         RunError: It cannot be a name, or not a whole run, or there is none.

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from latency.baseline import run_or_baseline
@@ -42,7 +43,8 @@ def show_comparison(a: Path, b: Path, *, as_json: bool = False, program: str = "
     try:
         if os.path.realpath(a) == os.path.realpath(b):
             raise RunError(f"{a} is compared with itself; name two runs")
-        found = compare(build(Run.load(a)), build(Run.load(b)))
+        with ThreadPoolExecutor(2) as pool:
+            found = compare(*pool.map(lambda folder: build(Run.load(folder)), (a, b)))
     except RunError as error:
         complain(program, str(error))
         return error.exit_code

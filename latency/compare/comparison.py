@@ -5,8 +5,10 @@ The verdict rests on one figure, the change of a turn's latency (see `latency.co
 would raise more false alarms than the 5 in 100 that one interval allows.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
@@ -115,12 +117,13 @@ def _stages(pairs: Sequence[Pair]) -> Iterator[tuple[str, Durations]]:
     answered = [one for one in pairs if not (one.a.is_unanswered or one.b.is_unanswered)]
     parts = {id(side): side.turn.contributions() for one in answered for side in (one.a, one.b)}
 
-    def part(key: str) -> Callable[[Outcome], float | None]:
-        return lambda outcome: parts[id(outcome)][key]
+    def of(key: str) -> Durations | None:
+        return durations(*_both(answered, lambda outcome: parts[id(outcome)][key]))
 
-    for key in CONTRIBUTIONS:
-        if found := durations(*_both(answered, part(key))):
-            yield key, found
+    # Drawing takes most of the time for a large run, and numpy lets other threads run meanwhile.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        stages = zip(CONTRIBUTIONS, pool.map(of, CONTRIBUTIONS), strict=True)
+        yield from ((key, found) for key, found in stages if found)
 
 
 def _by(pairs: Sequence[Pair], key: Callable[[Pair], str | None]) -> Iterator[tuple[str, Durations]]:

@@ -6,9 +6,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latency.baseline import baseline_for
 from latency.command_line import (
     FAILED,
     FINE,
@@ -39,6 +41,9 @@ BUILT_IN = {
     "turn": ("latency.turn_command", "show one turn on a time axis, and cut out its audio"),
     "fixtures": ("latency.fixtures_command", "make recordings to replay from turns marked as bad"),
     "selftest": ("latency.selftest.command", "recover gaps that are hidden in synthetic recordings"),
+    "compare": ("latency.compare_command", "compare the same turns of two runs, with a verdict"),
+    "baseline": ("latency.baseline", "keep runs under a name to compare later ones with"),
+    "history": ("latency.history", "list the figures of earlier runs with their commits"),
 }
 """Our own commands besides the report: the module whose `main(argv) -> int` is called, and a summary."""
 log = logging.getLogger(__name__)
@@ -86,6 +91,7 @@ def show(
     folder: Path,
     checks: Sequence[Check] = (),
     *,
+    baseline: Path | None = None,
     as_json: bool = False,
     as_csv: bool = False,
     trace: Path | None = None,
@@ -99,6 +105,7 @@ def show(
 
     Args:
         checks: Limits on the run.
+        baseline: The run folder that limits may depend on.
         as_json: Print JSON.
         as_csv: Print a table with a row for each turn.
         trace: Also write the run to this file in Chrome's trace event format.
@@ -111,13 +118,17 @@ def show(
         program: The command's name, with which its error messages begin.
     """
     # Imported now: numpy and the terminal library cost more than everything else here together.
+    from latency.compare.comparison import warnings
     from latency.report.report import build
 
     started = time.monotonic()
     try:
         check_page(html)
         run = Run.load(folder)
-        report = build(run, checks)
+        other = None if baseline is None else build(Run.load(baseline))
+        report = build(run, checks, other)
+        if other is not None:
+            report = replace(report, notes=(*report.notes, *warnings(other, report)))
         log.debug("%s read and measured in %.0f ms", folder, (time.monotonic() - started) * 1000)
         if trace:
             _write_trace(report, trace)
@@ -158,6 +169,7 @@ def _report(arguments: Sequence[str]) -> int:
         return _refuse("--audio puts the audio into a page; name its file with --html", USAGE)
     try:
         checks = [Check.parse(expr) for expr in chosen.check]
+        baseline = baseline_for(checks, chosen.baseline)
         folder = chosen.run or newest(RUNS)
     except CheckError as error:
         return _refuse(str(error), USAGE)
@@ -166,6 +178,7 @@ def _report(arguments: Sequence[str]) -> int:
     return show(
         folder,
         checks,
+        baseline=baseline,
         as_json=chosen.json,
         as_csv=chosen.csv,
         trace=chosen.trace,
@@ -204,6 +217,9 @@ def _parser(*, with_registered: bool = False) -> Parser:
         default=[],
         metavar="EXPR",
         help='a limit, such as "turn p95 < 800" or "cut_offs == 0"; may be repeated',
+    )
+    report.add_argument(
+        "--baseline", metavar="NAME", help='what "baseline" in a limit means, as in "turn p50 <= 1.05 * baseline"'
     )
     for name, (_, what) in BUILT_IN.items():
         parser.add_command(name, what)

@@ -193,6 +193,8 @@ class Outcome:
     pauses: int = 0
     pauses_cut: int = 0
     """Pauses in which the bot started to speak or the server took the turn for finished."""
+    taken: tuple[bool, ...] = ()
+    """Which of the turn's pauses these are, in order; empty without a recording."""
     residual: float | None = None
     """The part of the recorded latency that the marks do not explain, seconds, never negative."""
 
@@ -244,6 +246,7 @@ def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span],
         unanswered = _why_unanswered(turn, window, early=bool(early), talked_on=talked_on)
         if window.is_before_lost and unanswered is Unanswered.NO_SPEECH:
             unanswered = Unanswered.RECORD_LOST
+    taken = _pauses_taken(turn, spoken)
     right = None
     if turn.wants_answer and turn.contains and unanswered not in LOST:
         right = False if unanswered else judge_answer(turn)
@@ -259,7 +262,8 @@ def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span],
         talk_over=talk_over(turn, spoken),
         early_heard=sum(u.end - u.start for u in early),
         pauses=len(turn.pauses),
-        pauses_cut=_pauses_cut(turn, spoken),
+        pauses_cut=sum(taken),
+        taken=taken,
         residual=_residual(turn, latency),
     )
 
@@ -291,10 +295,10 @@ def _commits(turn: TurnRecord) -> list[float]:
     return [one.marks[Mark.TURN_COMMIT] for one in turn.server_turns if Mark.TURN_COMMIT in one.marks]
 
 
-def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
+def _pauses_taken(turn: TurnRecord, spoken: Sequence[Span]) -> tuple[bool, ...]:
     instants = [u.start for u in spoken] + _commits(turn)
     last = turn.end or 0.0
-    return sum(any(start <= instant < min(end + REACH, last) for instant in instants) for start, end in turn.pauses)
+    return tuple(any(start <= instant < min(end + REACH, last) for instant in instants) for start, end in turn.pauses)
 
 
 def _begun_early(turn: TurnRecord, reply: Span | None) -> bool:

@@ -270,6 +270,8 @@ class RunHeader:
     host: Mapping[str, Any] = field(default_factory=dict)
     chaos: Count | None = None
     """The seed of the injected faults; None for an ordinary run."""
+    commit: str | None = None
+    """The commit of the folder in which the command ran, with "-dirty" if files had changed; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,13 @@ from latency.render.headline import HEADLINE, headline, histogram
 from latency.render.layout import LABEL, console_for, fitted, labelled
 from latency.render.llm import cost_lines, llm_lines
 from latency.render.method import conditions, method
-from latency.render.numbers import UNKNOWN, count, counted, ms, percent, plural
+from latency.render.numbers import UNKNOWN, count, counted, decimal, ms, percent, plural
 from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
 from latency.render.turn_table import legend, turn_table
 from latency.report.llm.speculation import Speculation
 from latency.report.report import Report
 from latency.report.turn_figures import WordChecks
+from latency.report.turn_taking import TurnTaking
 
 
 def write(report: Report, file: TextIO) -> None:
@@ -71,6 +72,7 @@ def _figures(report: Report) -> Iterator[str]:
         f"end); early {count(quality.early)} (answers within {EARLY * 1000:.0f} ms, sooner than people answer); gaps "
         f"{count(quality.gaps)} (holes in the bot's speech)",
     )
+    yield labelled("turn-taking", _turn_taking(report.turn_taking))
     if marked := [one.turn for one in report.outcomes if one.turn.marked_bad is not None]:
         yield labelled(
             "marked bad",
@@ -117,6 +119,21 @@ def _figures(report: Report) -> Iterator[str]:
     yield from cost_lines(report.cost)
     if report.speculation.started or report.speculation.hints:
         yield labelled("speculation", _speculation(report.speculation))
+
+
+def _turn_taking(found: TurnTaking) -> str:
+    """The scores of other benchmarks."""
+    paused = "no pauses of 0.2 to 5 s"
+    if found.eot_pauses:
+        paused = (
+            f"{found.eot_cut_offs} of {plural(found.eot_pauses, 'pause')} of 0.2 to 5 s cut off "
+            f"({percent(found.eot_cut_off_rate)})"
+        )
+    return (
+        f"eva {decimal(found.eva)} of 1 (mean of {plural(found.eva_n, 'turn')} on EVA's curve of latency: 0.7 at 200 "
+        f"ms, 1 from 500 to 2000, 0 from 3500 on); as in eot-bench: {paused}, ends found after "
+        f"{ms(found.eot_delay_ms)} ms on average"
+    )
 
 
 def _sound(kind: str, results: dict[str, int]) -> str:

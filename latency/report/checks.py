@@ -1,8 +1,9 @@
 """Limits on a report's figures, written as text: parsed before anything runs, judged after.
 
-    check      = figure operator number ["n>=" turns]
+    check      = figure operator limit ["n>=" turns]
     figure     = one of `FIGURES`, such as "turn p95", "llm within" or "cut_offs"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
+    limit      = number | [number "*"] "baseline", the figure of another run
 
 docs/reference/checks.md explains each figure. A check without data never passes.
 
@@ -104,6 +105,7 @@ FIGURES: dict[str, Figure] = {
         name: attrgetter(f"quality.{name}")
         for name in ("cut_offs", "pauses", "gaps", "early", "wer", "false_cut_off_rate")
     },
+    "eva": attrgetter("turn_taking.eva"),
     "barge_in n": lambda report: report.barge_in.n or None,
     "barge_in stop_p50": attrgetter("barge_in.stop_p50_ms"),
     "barge_in stop_p95": attrgetter("barge_in.stop_p95_ms"),
@@ -130,7 +132,7 @@ MISTAKES = {"cut_offs", "false_cut_off_rate", "gaps", "early", "barge_in false",
 """Figures that are 0 for a silent agent."""
 
 SHARES = {name for name in FIGURES if "within_" in name} | {
-    "llm within", "llm rescued", "llm bridged", "llm missed", "llm wasted", "answers_ok", "false_cut_off_rate",
+    "llm within", "llm rescued", "llm bridged", "llm missed", "llm wasted", "answers_ok", "false_cut_off_rate", "eva",
 }  # fmt: skip
 """Figures between 0 and 1."""
 
@@ -151,13 +153,16 @@ class CheckResult:
     """The judged figure; infinite for a latency that falls on an unanswered turn."""
     reason: str | None = None
     """Why there is no data, in one clause; None for the other verdicts."""
+    baseline: float | None = None
+    """The baseline's figure, if the limit depends on it."""
 
     @property
     def shown(self) -> str | None:
         """The figure in words; None when there is none."""
         if self.value is None:
             return None
-        return "that of an unanswered turn" if math.isinf(self.value) else f"{self.value:g}"
+        value = "that of an unanswered turn" if math.isinf(self.value) else f"{self.value:g}"
+        return value if self.baseline is None else f"{value}, the baseline's {self.baseline:g}"
 
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -169,9 +174,11 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "!=": operator.ne,
 }
 _SHAPE = re.compile(r"(?P<figure>[^<>=!≤≥]*)(?P<operator>[<>=!≤≥]+)(?P<limit>[^<>=!≤≥]*)")
-_TURNS = re.compile(r"(?<=[\d.])\s+n\s*>=\s*(\d+)\s*$")
+_TURNS = re.compile(r"(?:(?<=[\d.])|(?<=baseline))\s+n\s*>=\s*(\d+)\s*$")
 """The end of a check, with the number of turns that its figure needs."""
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)")
+_RELATIVE = re.compile(rf"(?:({_NUMBER.pattern})\s*\*\s*)?baseline")
+"""A limit that is a multiple of the baseline's figure."""
 _MEANT = {"=": "==", "=<": "<=", "=>": ">=", "≤": "<=", "≥": ">=", "<>": "!=", "===": "=="}
 _EXAMPLE = 'write one like "turn p95 < 800" or "cut_offs == 0"'
 
@@ -188,8 +195,11 @@ class Check:
     figure: str
     operator: str
     limit: float
+    """Or the factor of the baseline's figure."""
     needs: int
     """The least turns for judging the figure."""
+    is_relative: bool = False
+    """Whether the limit is a multiple of the baseline's figure."""
 
     @classmethod
     def parse(cls, expr: str) -> "Check":
@@ -209,22 +219,39 @@ class Check:
             raise CheckError(f'"{expr}" is no threshold: "{sign}" is no operator; {meant}')
         if figure not in FIGURES:
             raise CheckError(f'"{expr}": there is no figure "{figure}"; {_known(figure)}')
-        limit = _limit(expr, figure, match["limit"].strip())
-        if figure in SHARES and not 0 <= limit <= 1:
+        relative = _RELATIVE.fullmatch(match["limit"].strip())
+        limit = float(relative[1] or 1) if relative else _limit(expr, figure, match["limit"].strip())
+        if figure in SHARES and not relative and not 0 <= limit <= 1:
             raise CheckError(f'"{expr}": {figure} is a share between 0 and 1, not {limit:g}')
         if turns and figure not in COUNTS:
             raise CheckError(f'"{expr}": {figure} is not taken from a number of turns; leave out "n>={turns[1]}"')
         needs = int(turns[1]) if turns else P95_NEEDS if figure.endswith("p95") else 1
-        return cls(expr.strip(), figure, sign, limit, needs)
+        return cls(expr.strip(), figure, sign, limit, needs, relative is not None)
 
-    def judge(self, report: "Report") -> CheckResult:
-        """Judge a report by the check."""
+    def judge(self, report: "Report", baseline: "Report | None" = None) -> CheckResult:
+        """Judge a report by the check, and by the baseline's figure if the limit depends on it."""
         value = FIGURES[self.figure](report)
         reason = self._unjudged(value, report)
         if value is None or reason:
             return CheckResult(self.expr, "no data", None, reason)
-        passed = _OPERATORS[self.operator](value, self.limit)
-        return CheckResult(self.expr, "passed" if passed else "failed", value)
+        limit, level = self.limit, None
+        if self.is_relative:
+            level = None if baseline is None else FIGURES[self.figure](baseline)
+            if (reason := self._without_level(level, report, baseline)) or level is None:
+                return CheckResult(self.expr, "no data", None, reason)
+            limit *= level
+        passed = _OPERATORS[self.operator](value, limit)
+        return CheckResult(self.expr, "passed" if passed else "failed", value, baseline=level)
+
+    def _without_level(self, level: float | None, report: "Report", baseline: "Report | None") -> str | None:
+        """Why the baseline's figure, its level, is no limit, in one clause; None when it is one."""
+        if baseline is None:
+            return "it needs a baseline (--baseline NAME)"
+        if baseline.recordings != report.recordings:
+            return f"the baseline {baseline.run} played other recordings"
+        if (reason := self._unjudged(level, baseline)) is not None:
+            return f"in the baseline, {reason}"
+        return "in the baseline, it is that of an unanswered turn" if level == math.inf else None
 
     def _unjudged(self, value: float | None, report: "Report") -> str | None:
         """Why the figure is no data, in one clause; None when it is judged."""
@@ -259,7 +286,7 @@ def _limit(expr: str, figure: str, text: str) -> float:
     elif figure.startswith("cost ") and (dollars := re.fullmatch(rf"\$\s*({_NUMBER.pattern})", text)):
         meant = f"costs are US dollars: write {dollars[1]}"
     else:
-        meant = "its limit is a number"
+        meant = 'its limit is a number, or a multiple of a baseline, such as "1.05 * baseline"'
     raise CheckError(f'"{expr}" is no threshold: "{text}" is no number; {meant}')
 
 

@@ -31,6 +31,7 @@ from latency.report.llm.requests import simulated_models
 from latency.report.llm.speculation import Speculation, speculation_figures
 from latency.report.load_test import LoadFigures, load_figures
 from latency.report.stats import Distribution, Spread
+from latency.report.turn_taking import TurnTaking, turn_taking
 
 SCHEMA = 1
 """Version of the report's JSON."""
@@ -67,6 +68,8 @@ class Report:
     cost: Cost
     residual_ms: turn_figures.Residual | None
     pacing: turn_figures.PacingFigures
+    turn_taking: TurnTaking
+    """Scores as other benchmarks define them."""
     thresholds: tuple[CheckResult, ...] = ()
     """The checks and their verdicts."""
 
@@ -115,6 +118,14 @@ class Report:
         return {key: self.header.host.get(key) for key in HOST}
 
     @property
+    def recordings(self) -> frozenset[tuple[str, str | None]]:
+        """The recordings that were played, by name and checksum, however often."""
+        played = (one.session for one in self.sessions)
+        return frozenset(
+            (f"{one.scenario}/{name}", checksum) for one in played for name, checksum in one.fixtures.items()
+        )
+
+    @property
     def rests_on(self) -> tuple[str, ...]:
         """The limits of the evidence: synthetic callers, a closed set of requests, no language model."""
         speakers = {outcome.turn.speaker for outcome in self.outcomes if outcome.turn.speaker}
@@ -137,8 +148,12 @@ class Report:
         return self.turn_ms_cold.n == 1 and not (self.turn_ms.total or self.turn_ms_barge_in.total)
 
 
-def build(run: Run, checks: Sequence[Check] = ()) -> Report:
+def build(run: Run, checks: Sequence[Check] = (), baseline: Report | None = None) -> Report:
     """Derive the figures of a run and judge the checks; for a refused run, only those that need no clock.
+
+    Args:
+        checks: Limits on the figures.
+        baseline: The run that limits may depend on.
 
     Raises:
         RunError: A recording is there but cannot be read.
@@ -176,6 +191,7 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
         cost=cost_figures(turns),
         residual_ms=turn_figures.residual(timed),
         pacing=pacing,
+        turn_taking=turn_taking(outcomes),
         run=visible(str(run.folder)),
         header=run.header,
         turn_ms_barge_in=turn_figures.turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
@@ -191,7 +207,7 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
         load=load_figures(observed, sessions) if observed else None,
         accounts=() if run.header.chaos is None else accounts(sessions, budget=_llm_budget(llm)),
     )
-    return replace(report, thresholds=tuple(check.judge(report) for check in checks))
+    return replace(report, thresholds=tuple(check.judge(report, baseline) for check in checks))
 
 
 def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:

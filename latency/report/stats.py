@@ -30,6 +30,9 @@ _NEVER = 1e12
 Interval = tuple[float, float]
 """Low and high end; ms for latencies."""
 
+Times = npt.NDArray[np.int32]
+"""Counts of drawn samples; a row for each resample."""
+
 Latencies = Mapping[tuple[str, str, int], float]
 """Seconds by scenario, session (a repetition of the scenario) and number of the turn."""
 
@@ -215,11 +218,43 @@ def p99(values: Sequence[float]) -> float | None:
     return _rounded(percentile(values, 99)) if len(values) >= P99_NEEDS else None
 
 
+def middle(resampled: npt.NDArray[np.float64], digits: int, *, share: float = INTERVAL) -> Interval:
+    """The range of the middle `share` percent of the resampled values."""
+    low, high = np.percentile(resampled, [50 - share / 2, 50 + share / 2])
+    return round(float(low), digits), round(float(high), digits)
+
+
+def times_drawn(count: int) -> Times:
+    """How often each of `count` groups is drawn in each resample: shape (resamples, count)."""
+    drawn = np.random.default_rng(_SEED).integers(0, count, (RESAMPLES, count))
+    places = drawn + count * np.arange(RESAMPLES)[:, np.newaxis]
+    return np.bincount(places.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count).astype(np.int32)
+
+
+def reached(values: npt.NDArray[np.float64], times: Times) -> Times:
+    """How many of the drawn samples are at most the first, second and so on of the ordered values, in each resample.
+
+    Args:
+        values: Shape (samples,).
+        times: How often each sample is drawn: shape (resamples, samples).
+    """
+    return np.cumsum(times[:, np.argsort(values)], axis=1, dtype=np.int32)
+
+
+def drawn_percentile(values: npt.NDArray[np.float64], counts: Times, percent: float) -> npt.NDArray[np.float64]:
+    """A percentile in each resample; `counts` as `reached` returns them."""
+    ordered = np.sort(values)
+    position = (counts[:, -1] - 1) * percent / 100
+    below, above = (ends.astype(np.int32) for ends in (np.floor(position), np.ceil(position)))
+    low, high = (ordered[np.argmax(counts > one[:, np.newaxis], axis=1)] for one in (below, above))
+    found: npt.NDArray[np.float64] = low + (high - low) * (position - below)
+    return found
+
+
 def _middle(resampled: npt.NDArray[np.float64], digits: int, highest: float = math.inf) -> Interval | None:
     """The range of the middle `INTERVAL` percent of the resampled values; None if it reaches beyond `highest`."""
-    beyond = (100 - INTERVAL) / 2
-    low, high = np.percentile(resampled, [beyond, 100 - beyond])
-    return (round(float(low), digits), round(float(high), digits)) if high <= highest else None
+    found = middle(resampled, digits)
+    return found if np.percentile(resampled, 50 + INTERVAL / 2) <= highest else None
 
 
 def _highest(values: Iterable[float]) -> float:
@@ -229,19 +264,10 @@ def _highest(values: Iterable[float]) -> float:
 
 def _of_drawn_groups(groups: Sequence[Sequence[tuple[float, float]]], percent: float) -> npt.NDArray[np.float64]:
     """A percentile of both sides of the pairs in each resample of whole groups: shape (resamples, 2)."""
-    sizes = np.array([len(group) for group in groups])
-    # Groups are filled up with infinity, which sorts after every value.
-    parts = np.full((len(groups), sizes.max(), 2), np.inf)
-    for part, group in zip(parts, groups, strict=True):
-        part[: len(group)] = group
-    drawn = np.random.default_rng(_SEED).integers(0, len(groups), (RESAMPLES, len(groups)))
-    ordered = np.sort(parts[drawn].reshape(RESAMPLES, -1, 2), axis=1)
-    position = (sizes[drawn].sum(axis=1) - 1) * percent / 100
-    below = position.astype(np.intp)
-    rows, share = np.arange(RESAMPLES), (position - below)[:, np.newaxis]
-    low, high = ordered[rows, below], ordered[rows, np.ceil(position).astype(np.intp)]
-    found: npt.NDArray[np.float64] = low + (high - low) * share
-    return found
+    values = np.array([pair for group in groups for pair in group], np.float64)
+    members = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    times = times_drawn(len(groups))[:, members]
+    return np.stack([drawn_percentile(side, reached(side, times), percent) for side in values.T], axis=1)
 
 
 def _position(count: int, percent: float) -> tuple[int, float]:

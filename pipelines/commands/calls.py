@@ -29,6 +29,12 @@ def _add_replay(top: Parser) -> None:
     replay.add_argument(
         "--chaos", type=seed, metavar="SEED", help="break parts as the calls go on; a seed repeats its faults"
     )
+    replay.add_argument(
+        "--ab",
+        nargs=2,
+        metavar=("A", "B"),
+        help="let two pipelines alternate and compare them; each NAME|FILE, with settings NAME,KEY=VALUE,...",
+    )
     replay.add_argument("--listen", action="store_true", help="play both sides aloud")
     replay.add_argument("--open", action="store_true", help="also write the run as a page with its audio, and open it")
     replay.add_argument(
@@ -37,6 +43,9 @@ def _add_replay(top: Parser) -> None:
         default=[],
         metavar="EXPR",
         help='a limit, such as "turn p95 < 800"; may be repeated',
+    )
+    replay.add_argument(
+        "--baseline", metavar="NAME", help='what "baseline" in a limit means, as in "turn p50 <= 1.05 * baseline"'
     )
 
 

@@ -8,12 +8,14 @@ import time
 import webbrowser
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 
+from latency.baseline import baseline_for
 from latency.cli import show
 from latency.command_line import RUNS, complain
-from latency.record.run import Status
+from latency.compare_command import show_comparison
+from latency.record.run import RunError, Status
 from latency.record.run_writer import RunWriter, new_folder
 from latency.render.numbers import plural
 from latency.report.checks import Check, CheckError
@@ -34,36 +36,73 @@ from voice.errors import ComponentError, ConfigurationError
 AUTO = "auto"
 PAGE = "report.html"
 """The name of a run's page in its folder."""
+SIDES = "ab"
+"""The names of the run folders of `--ab` inside `--out`."""
 
 
 def run_replay(args: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
-    thresholds = parse_checks(args.check)
+    thresholds = parse_checks(args.check, has_baseline=True)
+    baseline = _baseline(thresholds, args.baseline)
     check_server(args)
     if args.chaos is not None and args.url is not None:
         raise ConfigurationError("--chaos works only with a server that the command starts; leave out --url.")
-    check_folder(args.out)
+    if args.ab:
+        _check_alternating(args)
+    for out in [f"{args.out}/{side}" for side in SIDES] if args.ab and args.out else [args.out]:
+        check_folder(out)
     fixtures = chosen_fixtures(args.fixtures, everything=args.all)
-    folder = asyncio.run(_replay(args, fixtures))
+    folders = asyncio.run(_replay(args, fixtures))
+    if args.ab:
+        return show_comparison(*folders, program="voice")
     if not args.open:
-        return show(folder, thresholds, program="voice")
-    page = folder / PAGE
-    status = show(folder, thresholds, html=page, audio=True, program="voice")
+        return show(folders[0], thresholds, baseline=baseline, program="voice")
+    page = folders[0] / PAGE
+    status = show(folders[0], thresholds, baseline=baseline, html=page, audio=True, program="voice")
     if page.is_file() and not webbrowser.open(page.resolve().as_uri()):
         complain("voice", f"there is no browser to open {page} with; open it elsewhere")
     return status
 
 
-def parse_checks(expressions: Sequence[str]) -> list[Check]:
+def parse_checks(expressions: Sequence[str], *, has_baseline: bool = False) -> list[Check]:
     """The limits given with `--check`.
+
+    Args:
+        expressions: the limits.
+        has_baseline: whether a limit may depend on a baseline.
 
     Raises:
         ConfigurationError: a limit is invalid.
     """
     try:
-        return [Check.parse(expression) for expression in expressions]
+        checks = [Check.parse(expression) for expression in expressions]
     except CheckError as error:
         raise ConfigurationError(str(error)) from error
+    if not has_baseline and (relative := next((check.expr for check in checks if check.is_relative), None)):
+        raise ConfigurationError(
+            f'"{relative}" needs a baseline, which only `voice replay` and `latency report` take (--baseline).'
+        )
+    return checks
+
+
+def _baseline(checks: Sequence[Check], name: str | None) -> Path | None:
+    try:
+        return baseline_for(checks, name)
+    except RunError as error:
+        raise ConfigurationError(str(error)) from error
+
+
+def _check_alternating(args: argparse.Namespace) -> None:
+    """Refuse options that do not go with --ab."""
+    given = {
+        "--url": args.url,
+        "--pipeline": args.pipeline != AUTO,
+        "--chaos": args.chaos is not None,
+        "--check": args.check,
+        "--open": args.open,
+    }
+    if refused := [option for option, value in given.items() if value]:
+        raise ConfigurationError(f"{refused[0]} cannot be combined with --ab, which names two pipelines to compare.")
 
 
 def chosen_fixtures(paths: Sequence[str], *, everything: bool) -> list[Fixture]:
@@ -102,55 +141,82 @@ async def server_for(args: argparse.Namespace, progress: Progress) -> AsyncItera
     if args.url is not None:
         yield Server(args.url, await health(args.url))
         return
+    async with _started(args.pipeline, args.overrides, progress) as server:
+        yield server
+
+
+@asynccontextmanager
+async def _started(pipeline: str, overrides: Sequence[str], progress: Progress) -> AsyncIterator[Server]:
     with progress.starting() as started:
-        async with own_server(args.pipeline, args.overrides) as server:
+        async with own_server(pipeline, overrides) as server:
             started()
             yield server
 
 
-async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path:
-    """Returns the run folder, which is readable however the replay ends."""
-    progress = Progress(calls=len(fixtures) * args.repeat)
+@asynccontextmanager
+async def _servers(args: argparse.Namespace, progress: Progress) -> AsyncIterator[list[Server]]:
+    """The servers to call: one, or both pipelines of `--ab`."""
+    async with AsyncExitStack() as stack:
+        if not args.ab:
+            yield [await stack.enter_async_context(server_for(args, progress))]
+            return
+        sides = [side.split(",") for side in args.ab]
+        yield [
+            await stack.enter_async_context(_started(pipeline, [*args.overrides, *own], progress))
+            for pipeline, *own in sides
+        ]
+
+
+async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> list[Path]:
+    """Returns the run folder of each server, which is readable however the replay ends.
+
+    Two servers take turns, conversation by conversation, and each conversation begins with the other one when it is
+    repeated, so that a drift of the machine is the same for both.
+    """
+    progress = Progress(calls=len(fixtures) * args.repeat * (2 if args.ab else 1))
     for fixture in fixtures:
         for notice in fixture.notices:
             progress.note(notice)
-    async with server_for(args, progress) as server:
-        progress.serving(server.status)
-        parts = None if args.chaos is None else parts_of(server.status)
-        header = run_header(server, ["voice", *sys.argv[1:]], chaos=args.chaos)
-        with writing(Path(args.out) if args.out else RUNS):
-            writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
-        rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
+    async with _servers(args, progress) as servers:
+        parts = None if args.chaos is None else parts_of(servers[0].status)
+        writers = []
+        for side, server in zip(SIDES, servers, strict=False):
+            progress.serving(server.status)
+            out = args.out and (Path(args.out) / side if args.ab else Path(args.out))
+            header = run_header(server, ["voice", *sys.argv[1:]], chaos=args.chaos)
+            with writing(out or RUNS):
+                writers.append(RunWriter(out or new_folder(RUNS, header), header=header))
+        sides = list(zip(SIDES, servers, writers, strict=False))
+        rounds = [
+            (round_, fixture, side)
+            for round_ in range(args.repeat)
+            for number, fixture in enumerate(fixtures)
+            for side in (sides if (round_ + number) % 2 == 0 else reversed(sides))
+        ]
         groups = Counter(fixture.group for fixture in fixtures)
         status: Status = "interrupted"
-        cold = args.fresh or not args.url
+        cold = {writer.folder for writer in writers} if args.fresh or not args.url else set()
         try:
-            for number, (fixture, round_) in enumerate(rounds):
+            for round_, fixture, (side, server, writer) in rounds:
                 # A single conversation in a file takes the file's name.
                 name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
                 if args.repeat > 1:
                     name = f"{name}-{round_ + 1}"
-                shown = progress.call(name)
+                shown = progress.call(f"{name} {side.upper()}" if args.ab else name)
                 faults = None if parts is None else schedule(args.chaos, name, len(fixture.turns), parts)
-                await one_call(
-                    server,
-                    fixture,
-                    name,
-                    writer,
-                    shown,
-                    cold=cold and not number,
-                    listen=args.listen,
-                    faults=faults,
-                )
+                is_cold = writer.folder in cold
+                cold -= {writer.folder}
+                await one_call(server, fixture, name, writer, shown, cold=is_cold, listen=args.listen, faults=faults)
             status = "complete"
         finally:
-            with writing(writer.folder):
-                if writer.is_empty:
-                    writer.discard()
-                else:
-                    writer.finish(status, load_after=os.getloadavg()[0])
-                    progress.saved(writer.folder)
-    return writer.folder
+            for writer in writers:
+                with writing(writer.folder):
+                    if writer.is_empty:
+                        writer.discard()
+                    else:
+                        writer.finish(status, load_after=os.getloadavg()[0])
+                        progress.saved(writer.folder)
+    return [writer.folder for writer in writers]
 
 
 async def one_call(

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import platform
+import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -150,6 +151,7 @@ def run_header(server: Server, command: Sequence[str], *, chaos: int | None = No
         simulated=status.get("simulated", []),
         versions=status.get("versions", {}),
         chaos=chaos,
+        commit=_commit(),
         host={
             "platform": platform.platform(),
             "python": platform.python_version(),
@@ -157,3 +159,13 @@ def run_header(server: Server, command: Sequence[str], *, chaos: int | None = No
             "load_before": os.getloadavg()[0],
         },
     )
+
+
+def _commit() -> str | None:
+    """The commit of the current folder, for `latency history`; None outside of a Git repository."""
+    try:
+        command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None

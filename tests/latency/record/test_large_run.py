@@ -1,6 +1,7 @@
 """A thousand turns with their recordings, nearly two hours of audio, reported by the command."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -69,15 +70,25 @@ def children_cpu() -> float:
 
 @pytest.mark.slow
 def test_a_thousand_turns_are_reported_in_two_seconds(large_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert least_time(["report", str(large_run), "--json", "--check", "turn n > 900"], capsys) < 2
+
+
+@pytest.mark.slow
+def test_a_thousand_turns_are_compared_in_two_seconds(large_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = shutil.copytree(large_run, large_run.with_name("other"), copy_function=os.link)
+    assert least_time(["compare", str(large_run), str(other), "--json"], capsys) < 2
+
+
+def least_time(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> float:
+    """The seconds of the quickest of three calls of the command."""
     took, busy = [], []
     for _ in range(3):
         begun, before = time.monotonic(), children_cpu()
-        command = [sys.executable, "-m", "latency", "report", str(large_run), "--json", "--check", "turn n > 900"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-m", "latency", *arguments], capture_output=True, text=True)
         took.append(time.monotonic() - begun)
         busy.append(children_cpu() - before)
         assert done.returncode == 0, done.stderr
     with capsys.disabled():
         pairs = zip(took, busy, strict=True)
         print("\n1,000 turns, 6,000 s of audio: " + ", ".join(f"{t:.2f} s ({b:.2f} s of CPU)" for t, b in pairs))
-    assert min(took) < 2
+    return min(took)

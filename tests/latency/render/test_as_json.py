@@ -16,7 +16,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found) == [
         "schema", "truth", "simulated", "turns", "turn_ms", "turn_ms_cold", "turn_ms_detected_complete",
         "turn_ms_fallback", "answer_ms", "contributions_ms", "llm", "barge_in", "quality", "speculation", "cost",
-        "residual_ms", "pacing", "thresholds", "method",
+        "residual_ms", "pacing", "turn_taking", "thresholds", "method",
     ]  # fmt: skip
     assert list(found["turns"]) == ["total", "expected", "answered", "answers_ok", "unanswered"]
     for key in ("turn_ms", "turn_ms_cold", "turn_ms_detected_complete", "turn_ms_fallback", "answer_ms"):

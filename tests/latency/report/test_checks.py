@@ -174,3 +174,38 @@ def test_a_run_without_its_recordings_knows_neither_answers_nor_right_ones(
 def test_a_judgement_keeps_the_text_and_the_figure(report: Report) -> None:
     found: Any = Check.parse("  cut_offs == 0 ").judge(report)
     assert (found.expr, found.verdict, found.value) == ("cut_offs == 0", "failed", 1)
+
+
+@pytest.mark.parametrize(
+    ("expr", "verdict"),
+    [
+        ("turn_detected_complete p50 <= baseline", "passed"),
+        ("turn_detected_complete p50<=1.05*baseline n>=1", "passed"),
+        ("turn_detected_complete p50 < .9 * baseline", "failed"),
+        ("turn_detected_complete p95 <= baseline", "no data"),
+        ("cut_offs <= baseline", "passed"),
+        ("answers_ok >= 0.9 * baseline", "passed"),
+    ],
+)
+def test_a_limit_may_be_a_multiple_of_a_baselines_figure(report: Report, expr: str, verdict: str) -> None:
+    assert Check.parse(expr).is_relative
+    assert Check.parse(expr).judge(report, report).verdict == verdict
+
+
+def test_a_baseline_without_the_figure_is_no_limit(report: Report) -> None:
+    check = Check.parse("turn_detected_complete p50 <= baseline")
+    found = check.judge(report)
+    assert (found.verdict, found.reason) == ("no data", "it needs a baseline (--baseline NAME)")
+    refused = replace(report, refused="the audio was late")
+    assert check.judge(report, refused).reason == "in the baseline, the run is refused: the audio was late"
+    silent = replace(report.turn_ms_detected_complete, n=0, unanswered=1, p50=None)
+    never = check.judge(report, replace(report, turn_ms_detected_complete=silent))
+    assert (never.verdict, never.reason) == ("no data", "in the baseline, it is that of an unanswered turn")
+
+
+@pytest.mark.parametrize("limit", ["baseline * 2", "2 baseline", "base", "5 % * baseline"])
+def test_other_forms_of_a_relative_limit_are_refused(limit: str) -> None:
+    with pytest.raises(
+        CheckError, match=r'its limit is a number, or a multiple of a baseline, such as "1.05 \* baseline"'
+    ):
+        Check.parse(f"turn p50 <= {limit}")

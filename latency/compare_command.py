@@ -1,0 +1,59 @@
+"""`latency compare`: two saved runs, the differences between their turns, and a verdict."""
+
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from latency.baseline import run_or_baseline
+from latency.command_line import FAILED, FINE, NO_DATA, RUNS, Parser, complain, log_to_stderr, printing
+from latency.record.run import Run, RunError, newest
+
+
+def main(argv: Sequence[str]) -> int:
+    """Compare two runs and return the exit status: 0 fine, 1 B is slower, 2 bad usage or not a run, 3 no data."""
+    parser = Parser(
+        prog="latency compare",
+        description="Compare the same turns of two runs: latency, its stages, words and right answers.",
+        epilog="exit status: 0 faster, or not enough to tell, 1 B is slower, 2 bad usage or not a run, 3 no data: no "
+        "turn in common, too few turns, or a run that is refused",
+    )
+    parser.add_argument("a", metavar="A", help="run folder, or the name of a baseline (see `latency baseline`)")
+    parser.add_argument("b", nargs="?", metavar="B", help="the same (default: the newest run in runs/)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    chosen = parser.parse_args(argv)
+    log_to_stderr(verbose=chosen.verbose)
+    try:
+        a = run_or_baseline(chosen.a)
+        b = run_or_baseline(chosen.b) if chosen.b else newest(RUNS)
+    except RunError as error:
+        complain("latency", str(error))
+        return error.exit_code
+    return show_comparison(a, b, as_json=chosen.json)
+
+
+def show_comparison(a: Path, b: Path, *, as_json: bool = False, program: str = "latency") -> int:
+    """Print the comparison of two run folders and return the exit status, as `main` does."""
+    # Imported now: numpy and the terminal library cost more than everything else here together.
+    from latency.compare.comparison import compare
+    from latency.render import comparison as render
+    from latency.report.report import build
+
+    try:
+        if os.path.realpath(a) == os.path.realpath(b):
+            raise RunError(f"{a} is compared with itself; name two runs")
+        with ThreadPoolExecutor(2) as pool:
+            found = compare(*pool.map(lambda folder: build(Run.load(folder)), (a, b)))
+    except RunError as error:
+        complain(program, str(error))
+        return error.exit_code
+    with printing(program):
+        if as_json:
+            print(render.text(found))
+        else:
+            render.write(found, sys.stdout)
+    if found.turn is None or found.turn.turn.interval is None:
+        complain(program, render.sentence(found))
+        return NO_DATA
+    return FAILED if found.verdict == "slower" else FINE

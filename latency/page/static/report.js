@@ -296,8 +296,8 @@ function waveOf(turn) {
   const labelled = [["end of speech", 0]];
   for (const [mark, ms] of Object.entries(turn.marks ?? {})) {
     // The client's own report of the first sound is some milliseconds from the measured one, which counts.
-    const at = mark === "first audible" ? Math.round(turn.ms ?? ms) : ms;
-    if (LABELLED[mark]) labelled.push([`${LABELLED[mark]} ${signed(at)}`, at]);
+    const measured = mark === "first audible" ? Math.round(turn.ms ?? ms) : ms;
+    if (LABELLED[mark]) labelled.push([`${LABELLED[mark]} ${signed(measured)}`, measured]);
     else drawing.append(svg("line", { class: "tick", x1: at(ms) * columns, x2: at(ms) * columns, y1: 46, y2: 54 }));
   }
   labelled.forEach(([text, ms], index) => {

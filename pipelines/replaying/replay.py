@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from pipelines.replaying.progress import CallProgress, Progress
 from pipelines.replaying.run_folder import PartialCallWriter, check_folder, load_between, run_header, save, writing
 from pipelines.samples import SAMPLES, installed
 from pipelines.server_process import Server, health, own_server
+from voice.client.call.agent_call import AgentCall
 from voice.client.call.connection import check_url
 from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession
@@ -100,47 +101,78 @@ async def server_for(args: argparse.Namespace, progress: Progress) -> AsyncItera
 
 
 async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path:
-    """Returns the run folder, which is readable however the replay ends."""
-    progress = Progress(calls=len(fixtures) * args.repeat)
-    for fixture in fixtures:
-        for notice in fixture.notices:
-            progress.note(notice)
+    progress = progress_of(fixtures, args.repeat)
     async with server_for(args, progress) as server:
         progress.serving(server.status)
-        parts = None if args.chaos is None else parts_of(server.status)
-        header = run_header(server, ["voice", *sys.argv[1:]], chaos=args.chaos)
-        with writing(Path(args.out) if args.out else RUNS):
-            writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
-        rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
-        groups = Counter(fixture.group for fixture in fixtures)
-        status: Status = "interrupted"
-        cold = args.fresh or not args.url
-        try:
-            for number, (fixture, round_) in enumerate(rounds):
-                # A single conversation in a file takes the file's name.
-                name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
-                if args.repeat > 1:
-                    name = f"{name}-{round_ + 1}"
-                shown = progress.call(name)
-                faults = None if parts is None else schedule(args.chaos, name, len(fixture.turns), parts)
-                await one_call(
-                    server,
-                    fixture,
-                    name,
-                    writer,
-                    shown,
-                    cold=cold and not number,
-                    listen=args.listen,
-                    faults=faults,
-                )
-            status = "complete"
-        finally:
-            with writing(writer.folder):
-                if writer.is_empty:
-                    writer.discard()
-                else:
-                    writer.finish(status, load_after=os.getloadavg()[0])
-                    progress.saved(writer.folder)
+        return await record(args, fixtures, server, progress, program="voice", cold=args.fresh or not args.url)
+
+
+def progress_of(fixtures: Sequence[Fixture], repeat: int) -> Progress:
+    """The display of calls with these fixtures, which begins with what the user should know of them."""
+    progress = Progress(calls=len(fixtures) * repeat)
+    for notice in dict.fromkeys(notice for fixture in fixtures for notice in fixture.notices):
+        progress.note(notice)
+    return progress
+
+
+async def record(
+    args: argparse.Namespace,
+    fixtures: Sequence[Fixture],
+    server: Server,
+    progress: Progress,
+    *,
+    program: str,
+    cold: bool = False,
+    agent: Callable[[], AgentCall] | None = None,
+) -> Path:
+    """Call a server with each fixture, and write a run.
+
+    Args:
+        args: `out`, `repeat`, `listen` and `chaos` of the command line.
+        fixtures: what the caller says, call by call.
+        server: the agent.
+        progress: shows the calls.
+        program: the command's name.
+        cold: whether the server had no call before.
+        agent: makes the call to an agent whose own reports are not wanted; None for a pipecat server.
+
+    Returns:
+        The run folder, which is readable however the calls end.
+    """
+    parts = None if args.chaos is None else parts_of(server.status)
+    header = run_header(server, [program, *sys.argv[1:]], chaos=args.chaos)
+    with writing(Path(args.out) if args.out else RUNS):
+        writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
+    rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
+    groups = Counter(fixture.group for fixture in fixtures)
+    status: Status = "interrupted"
+    try:
+        for number, (fixture, round_) in enumerate(rounds):
+            # A single conversation in a file takes the file's name.
+            name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
+            if args.repeat > 1:
+                name = f"{name}-{round_ + 1}"
+            shown = progress.call(name)
+            faults = None if parts is None else schedule(args.chaos, name, len(fixture.turns), parts)
+            await one_call(
+                server,
+                fixture,
+                name,
+                writer,
+                shown,
+                cold=cold and not number,
+                listen=args.listen,
+                faults=faults,
+                agent=agent() if agent else None,
+            )
+        status = "complete"
+    finally:
+        with writing(writer.folder):
+            if writer.is_empty:
+                writer.discard()
+            else:
+                writer.finish(status, load_after=os.getloadavg()[0])
+                progress.saved(writer.folder)
     return writer.folder
 
 
@@ -154,10 +186,11 @@ async def one_call(
     cold: bool,
     listen: bool,
     faults: Sequence[Fault | None] | None = None,
+    agent: AgentCall | None = None,
 ) -> None:
     """Replay one fixture; the recording so far is written even if the call fails.
 
-    `faults`, one or None for each turn, are injected into the call, which may then end early.
+    `faults`, one or None for each turn, are injected into the call, which may then end early. `agent`: see `record`.
 
     Raises:
         ComponentError: the server could not be reached, was not ready or ended the call, or the disk is full.
@@ -168,7 +201,7 @@ async def one_call(
         tap=monitor.play if monitor else None,
         user_tap=monitor.hear if monitor else None,
     )
-    session = CallSession(server.url, line, listener=progress)
+    session = CallSession(server.url, line, listener=progress, agent=agent)
     progress.result = session.result
     under_way = PartialCallWriter(session, fixture, name, writer, cold=cold)
     progress.placed.append(under_way.placed)

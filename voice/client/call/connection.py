@@ -360,7 +360,8 @@ class PipecatCall(CallConnection, AgentCall):
                     self._early.append(incoming)
         except TimeoutError:
             raise ComponentError(
-                f"{self._url} answered, but its bot was not ready within {READY_WITHIN:g} s; see the server's log."
+                f"{self._url} answered, but its bot was not ready within {READY_WITHIN:g} s; does it speak pipecat's "
+                "protocol? If so, see its log."
             ) from None
         except CallOver as over:
             if self.refused is not None:

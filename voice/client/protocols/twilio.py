@@ -20,7 +20,7 @@ from voice.client.playback.playout import JITTER
 from voice.client.protocols.json_socket import JsonSocket
 from voice.client.protocols.rate_converter import RateConverter
 from voice.client.sound.pcm import Pcm
-from voice.errors import WireError
+from voice.errors import ComponentError, WireError
 from voice.wire.framing import AudioPacket, Incoming, Interruption
 
 PHONE_RATE = 8000
@@ -37,7 +37,7 @@ class TwilioCall(AgentCall):
     """
 
     def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._socket = JsonSocket(url, {})
+        self._url, self._socket = url, JsonSocket(url, {})
         self._clock = clock
         self._stream, self._call, self._account = f"MZ{uuid.uuid4().hex}", f"CA{uuid.uuid4().hex}", f"AC{'0' * 32}"
         self._converter = RateConverter(PHONE_RATE)
@@ -49,10 +49,13 @@ class TwilioCall(AgentCall):
     async def open(self) -> None:
         """Connect and announce the call; the protocol has no answer to that."""
         await self._socket.open()
-        await self._socket.send({"event": "connected", "protocol": "Call", "version": "1.0.0"})
         media = {"encoding": "audio/x-mulaw", "sampleRate": PHONE_RATE, "channels": 1}
         start = {"accountSid": self._account, "callSid": self._call, "streamSid": self._stream}
-        await self._send("start", start | {"tracks": ["inbound"], "mediaFormat": media, "customParameters": {}})
+        try:
+            await self._socket.send({"event": "connected", "protocol": "Call", "version": "1.0.0"})
+            await self._send("start", start | {"tracks": ["inbound"], "mediaFormat": media, "customParameters": {}})
+        except CallOver as over:
+            raise ComponentError(f"{self._url} ended the call before it began: {over}.") from None
 
     async def send_audio(self, pcm: Pcm) -> None:
         """Send the caller's audio, and the marks that have been reached."""

@@ -88,7 +88,7 @@ def test_a_pipecat_bot_is_called_as_twilio_calls_it(capsys: pytest.CaptureFixtur
     caller, agent = heard()
     # The telephone takes what is above 3.4 kHz, and µ-law adds noise.
     assert alike(caller, listening.heard) > 0.9
-    assert alike(agent, answer(RATE)) > 0.9
+    assert alike(agent, answer(RATE)) > 0.7
     assert Run.load(Path("run")).sessions[0].playout.rate == 8000
 
 

@@ -25,8 +25,11 @@ from voice.errors import ConfigurationError, FixtureError
 
 ONE_SOUND = 0.9
 """Correlation of the channels from which both hold the same sound."""
-LEAKS = 0.1
-"""Correlation from which one channel is heard on the other."""
+LEAKS = 12.0
+"""Height of the peak of the channels' cross-correlation, in standard deviations, from which one is heard on the other.
+Two voices that have nothing in common stay below 7."""
+LOUDEST_PART, LEAK_REACH = 20, 0.3
+"""Seconds of the recording that are searched for a leak, and the longest delay of one."""
 MOST_CLIPPED = 0.001
 """Share of samples at full scale."""
 
@@ -93,18 +96,17 @@ def _doubts(path: Path, stereo: npt.NDArray[np.int16], clipped: Sequence[float])
         FixtureError: both channels hold the same sound.
         RunError: nothing of the agent is heard.
     """
-    alike = _correlation(stereo)
-    if alike >= ONE_SOUND:
+    if _correlation(stereo) >= ONE_SOUND:
         raise FixtureError(
             f"{path}: both channels hold the same sound, so it is a mono recording, which cannot tell who spoke when; "
             "record the caller and the agent on a channel each."
         )
     if not utterances(np.ascontiguousarray(stereo[:, 1]), RATE):
         raise RunError(f"{path}: no voice was found on the agent's channel", exit_code=NO_DATA)
-    if alike >= LEAKS:
+    if _leak(stereo) >= LEAKS:
         yield (
-            f"{path.name}: one side is also heard on the other's channel ({alike:.0%} alike), so ends and onsets may "
-            "be those of the wrong side"
+            f"{path.name}: one side is also heard on the other's channel, so its words may be taken for the other's: "
+            "cut-offs and ends may be wrong"
         )
     for side, share in zip(("caller", "agent"), clipped, strict=True):
         if share > MOST_CLIPPED:
@@ -116,3 +118,17 @@ def _correlation(stereo: npt.NDArray[np.int16]) -> float:
     left, right = np.diff(stereo.astype(np.float32), axis=0).T
     powers = float(np.dot(left, left)) * float(np.dot(right, right))
     return abs(float(np.dot(left, right))) / powers**0.5 if powers else 0.0
+
+
+def _leak(stereo: npt.NDArray[np.int16]) -> float:
+    """How clearly the part in which the caller is loudest is found, with some delay, on the agent's channel."""
+    size = min(len(stereo), LOUDEST_PART * RATE)
+    power = np.cumsum(np.pad(stereo[:, 0].astype(np.float64) ** 2, (1, 0)))
+    first = int((power[size:] - power[: len(power) - size]).argmax())
+    caller, agent = np.diff(stereo[first : first + size].astype(np.float32), axis=0).T
+    length = 1 << (2 * size).bit_length()
+    crossed = np.fft.irfft(np.fft.rfft(agent, length) * np.fft.rfft(caller, length).conj())
+    reach = round(LEAK_REACH * RATE)
+    near = np.abs(np.concatenate([crossed[-reach:], crossed[:reach]]))
+    deviation = float(np.sqrt(np.mean(near**2)))
+    return float(near.max()) / deviation if deviation else 0.0

@@ -6,15 +6,16 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
 from latency.command_line import INTERRUPTED, complain, log_to_stderr
+from latency.record.run import RunError
 from pipelines.threads import limit_threads
-from voice.errors import VoiceError
+from voice.errors import AlreadyReported, ConfigurationError, VoiceError
 
 
 def prepare_process(*, verbose: bool) -> None:
@@ -68,6 +69,37 @@ class SafeFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record, with its traceback."""
         return safe(super().format(record))
+
+
+def run(work: Callable[[], int]) -> int:
+    """Run a command of `latency`; returns its exit status. The error that ends it is printed in one line."""
+    try:
+        return work()
+    except AlreadyReported as error:
+        return error.exit_code
+    except (VoiceError, RunError) as error:
+        complain("latency", str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        complain("latency", "interrupted")
+        return INTERRUPTED
+
+
+def has_consent(question: str, *, agreed: bool) -> bool:
+    """Whether the user agrees to requests that are billed.
+
+    Args:
+        question: is asked on the terminal.
+        agreed: whether they agreed on the command line.
+
+    Raises:
+        ConfigurationError: nobody can be asked.
+    """
+    if agreed:
+        return True
+    if not sys.stdin.isatty():
+        raise ConfigurationError("These requests are billed; add --yes to make them.")
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
 @contextmanager

@@ -23,23 +23,34 @@ RUMBLE = 60.0
 """Hz; hum and wind are below."""
 VOICED = 0.6
 """Strength of the period from which a frame is voiced: most of the sound repeats itself."""
+PART = 40
+"""Frames (0.4 s) of a sound that are examined together: a phrase whose loudest frames are all sibilants has vowels
+elsewhere."""
 EXAMINED, NEEDED = 8, 3
-"""The number of loudest frames to examine, and how many must be voiced: vowels are the loudest part."""
+"""The number of a part's loudest frames to examine, and how many must be voiced."""
+SHARE = 3
+"""One part in so many must be voiced."""
 
 
 def is_voice(samples: Floats, rate: int, frames: Floats, sounds: Ranges) -> npt.NDArray[np.bool_]:
     """Which sounds of a channel (ranges of its samples) are voices; `frames` are the levels of its 10 ms frames."""
-    places = []
-    for first, end in sounds.tolist():
-        begin = first * 100 // rate
-        places.append(begin + np.argsort(frames[begin : -(-end * 100 // rate)])[::-1][:EXAMINED])
+    places, owners, needed = [], [], []
+    for owner, (first, end) in enumerate(sounds.tolist()):
+        begin, over = first * 100 // rate, -(-end * 100 // rate)
+        for start in range(begin, max(begin + 1, over - PART // 2), PART):
+            # The last part takes the rest.
+            stop = start + PART if start + PART < over - PART // 2 else over
+            places.append(start + np.argsort(frames[start:stop])[::-1][:EXAMINED])
+            owners.append(owner)
+            needed.append(min(NEEDED, len(places[-1])))
     if not places:
         return np.zeros(0, np.bool_)
     strength = periodicity(samples, rate, np.concatenate(places))
-    owner = np.repeat(np.arange(len(places)), [len(place) for place in places])
-    voiced = np.bincount(owner[strength >= VOICED], minlength=len(places))
-    needed = np.array([min(NEEDED, len(place)) for place in places])
-    return voiced >= needed
+    part = np.repeat(np.arange(len(places)), [len(place) for place in places])
+    voiced = np.bincount(part[strength >= VOICED], minlength=len(places)) >= np.array(needed)
+    parts = np.bincount(owners, minlength=len(sounds))
+    found: npt.NDArray[np.bool_] = SHARE * np.bincount(np.array(owners)[voiced], minlength=len(sounds)) >= parts
+    return found
 
 
 def periodicity(samples: Floats, rate: int, frames: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:

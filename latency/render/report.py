@@ -6,6 +6,7 @@ from typing import TextIO
 
 from latency.budget import EARLY
 from latency.judge.session import TurnAccount
+from latency.record.contributions import UNNAMED
 from latency.render.headline import HEADLINE, headline, histogram
 from latency.render.layout import LABEL, console_for, fitted, labelled
 from latency.render.llm import cost_lines, llm_lines
@@ -38,6 +39,13 @@ def write(report: Report, file: TextIO) -> None:
         for line in interval_lines(report):
             console.print(line, style="dim")
         console.print()
+    # A run that was judged by its recording alone has no stages.
+    has_stages = any(
+        seconds is not None and key != UNNAMED
+        for outcome in report.outcomes
+        for key, seconds in outcome.turn.contributions().items()
+    )
+    if has_stages and report.has_latencies and not report.only_cold:
         console.print(contribution_table(report, width=console.width))
         console.print()
     if slowest := worst_table(report):

@@ -1,31 +1,16 @@
-"""Shared by the lab's commands: errors in one line, recordings, folders for results."""
+"""Shared by the lab's commands: progress, recordings, folders for results."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.command_line import INTERRUPTED, RUNS, complain
-from latency.record.run import RunError
-from voice.errors import AlreadyReported, ConfigurationError, VoiceError
+from latency.command_line import RUNS
+from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from voice.client.fixtures.fixture import Fixture
-
-
-def run(work: Callable[[], int]) -> int:
-    """Run a command; returns its exit status, or that of the error that ended it, which is printed in one line."""
-    try:
-        return work()
-    except AlreadyReported as error:
-        return error.exit_code
-    except (VoiceError, RunError) as error:
-        complain("latency", str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("latency", "interrupted")
-        return INTERRUPTED
 
 
 def say(line: str) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 import webbrowser
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from pipelines.replaying.progress import CallProgress, Progress
 from pipelines.replaying.run_folder import PartialCallWriter, check_folder, load_between, run_header, save, writing
 from pipelines.samples import SAMPLES, installed
 from pipelines.server_process import Server, health, own_server
+from voice.client.call.agent_call import AgentCall
 from voice.client.call.connection import check_url
 from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession
@@ -168,54 +169,96 @@ async def _servers(args: argparse.Namespace, progress: Progress) -> AsyncIterato
 
 
 async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> list[Path]:
-    """Returns the run folder of each server, which is readable however the replay ends.
+    progress = progress_of(fixtures, args.repeat * (2 if args.ab else 1))
+    async with _servers(args, progress) as servers:
+        for server in servers:
+            progress.serving(server.status)
+        return await record(args, fixtures, servers, progress, program="voice", cold=args.fresh or not args.url)
+
+
+def progress_of(fixtures: Sequence[Fixture], times: int) -> Progress:
+    """The display of calls with these fixtures, which begins with what the user should know of them."""
+    progress = Progress(calls=len(fixtures) * times)
+    for notice in dict.fromkeys(notice for fixture in fixtures for notice in fixture.notices):
+        progress.note(notice)
+    return progress
+
+
+async def record(
+    args: argparse.Namespace,
+    fixtures: Sequence[Fixture],
+    servers: Sequence[Server],
+    progress: Progress,
+    *,
+    program: str,
+    cold: bool = False,
+    agent: Callable[[], AgentCall] | None = None,
+) -> list[Path]:
+    """Call each server with each fixture, and write a run for each.
 
     Two servers take turns, conversation by conversation, and each conversation begins with the other one when it is
     repeated, so that a drift of the machine is the same for both.
+
+    Args:
+        args: `out`, `repeat`, `listen` and `chaos` of the command line.
+        fixtures: what the caller says, call by call.
+        servers: one agent, or two to compare.
+        progress: shows the calls.
+        program: the command's name.
+        cold: whether the servers had no call before.
+        agent: makes the call to an agent whose own reports are not wanted; None for a pipecat server.
+
+    Returns:
+        The run folder of each server, which is readable however the calls end.
     """
-    progress = Progress(calls=len(fixtures) * args.repeat * (2 if args.ab else 1))
-    for fixture in fixtures:
-        for notice in fixture.notices:
-            progress.note(notice)
-    async with _servers(args, progress) as servers:
-        parts = None if args.chaos is None else parts_of(servers[0].status)
-        writers = []
-        for side, server in zip(SIDES, servers, strict=False):
-            progress.serving(server.status)
-            out = args.out and (Path(args.out) / side if args.ab else Path(args.out))
-            header = run_header(server, ["voice", *sys.argv[1:]], chaos=args.chaos)
-            with writing(out or RUNS):
-                writers.append(RunWriter(out or new_folder(RUNS, header), header=header))
-        sides = list(zip(SIDES, servers, writers, strict=False))
-        rounds = [
-            (round_, fixture, side)
-            for round_ in range(args.repeat)
-            for number, fixture in enumerate(fixtures)
-            for side in (sides if (round_ + number) % 2 == 0 else reversed(sides))
-        ]
-        groups = Counter(fixture.group for fixture in fixtures)
-        status: Status = "interrupted"
-        cold = {writer.folder for writer in writers} if args.fresh or not args.url else set()
-        try:
-            for round_, fixture, (side, server, writer) in rounds:
-                # A single conversation in a file takes the file's name.
-                name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
-                if args.repeat > 1:
-                    name = f"{name}-{round_ + 1}"
-                shown = progress.call(f"{name} {side.upper()}" if args.ab else name)
-                faults = None if parts is None else schedule(args.chaos, name, len(fixture.turns), parts)
-                is_cold = writer.folder in cold
-                cold -= {writer.folder}
-                await one_call(server, fixture, name, writer, shown, cold=is_cold, listen=args.listen, faults=faults)
-            status = "complete"
-        finally:
-            for writer in writers:
-                with writing(writer.folder):
-                    if writer.is_empty:
-                        writer.discard()
-                    else:
-                        writer.finish(status, load_after=os.getloadavg()[0])
-                        progress.saved(writer.folder)
+    several = len(servers) > 1
+    parts = None if args.chaos is None else parts_of(servers[0].status)
+    writers = []
+    for side, server in zip(SIDES, servers, strict=False):
+        out = args.out and (Path(args.out) / side if several else Path(args.out))
+        header = run_header(server, [program, *sys.argv[1:]], chaos=args.chaos)
+        with writing(out or RUNS):
+            writers.append(RunWriter(out or new_folder(RUNS, header), header=header))
+    sides = list(zip(SIDES, servers, writers, strict=False))
+    rounds = [
+        (round_, fixture, side)
+        for round_ in range(args.repeat)
+        for number, fixture in enumerate(fixtures)
+        for side in (sides if (round_ + number) % 2 == 0 else reversed(sides))
+    ]
+    groups = Counter(fixture.group for fixture in fixtures)
+    status: Status = "interrupted"
+    fresh = {writer.folder for writer in writers if cold}
+    try:
+        for round_, fixture, (side, server, writer) in rounds:
+            # A single conversation in a file takes the file's name.
+            name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
+            if args.repeat > 1:
+                name = f"{name}-{round_ + 1}"
+            shown = progress.call(f"{name} {side.upper()}" if several else name)
+            faults = None if parts is None else schedule(args.chaos, name, len(fixture.turns), parts)
+            is_cold = writer.folder in fresh
+            fresh -= {writer.folder}
+            await one_call(
+                server,
+                fixture,
+                name,
+                writer,
+                shown,
+                cold=is_cold,
+                listen=args.listen,
+                faults=faults,
+                agent=agent() if agent else None,
+            )
+        status = "complete"
+    finally:
+        for writer in writers:
+            with writing(writer.folder):
+                if writer.is_empty:
+                    writer.discard()
+                else:
+                    writer.finish(status, load_after=os.getloadavg()[0])
+                    progress.saved(writer.folder)
     return [writer.folder for writer in writers]
 
 
@@ -229,10 +272,11 @@ async def one_call(
     cold: bool,
     listen: bool,
     faults: Sequence[Fault | None] | None = None,
+    agent: AgentCall | None = None,
 ) -> None:
     """Replay one fixture; the recording so far is written even if the call fails.
 
-    `faults`, one or None for each turn, are injected into the call, which may then end early.
+    `faults`, one or None for each turn, are injected into the call, which may then end early. `agent`: see `record`.
 
     Raises:
         ComponentError: the server could not be reached, was not ready or ended the call, or the disk is full.
@@ -243,7 +287,7 @@ async def one_call(
         tap=monitor.play if monitor else None,
         user_tap=monitor.hear if monitor else None,
     )
-    session = CallSession(server.url, line, listener=progress)
+    session = CallSession(server.url, line, listener=progress, agent=agent)
     progress.result = session.result
     under_way = PartialCallWriter(session, fixture, name, writer, cold=cold)
     progress.placed.append(under_way.placed)

@@ -16,7 +16,8 @@ from latency.command_line import Parser, count, printing
 from latency.page.file import check_page, write_page
 from latency.record.run import RunError
 from latency.render.numbers import plural
-from pipelines.lab.command_line import recordings, results_folder, run, say
+from pipelines.lab.command_line import recordings, results_folder, say
+from pipelines.process import run
 from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from latency.command_line import FINE, INTERRUPTED, NO_DATA, Parser, complain, count, printing, seed
 from latency.page.file import check_page, write_page
-from pipelines.lab.command_line import recordings, refuse_filled, run, say
+from pipelines.lab.command_line import recordings, refuse_filled, say
 from pipelines.lab.curve.recorded import DetectorReports, Detectors, load, save
+from pipelines.process import run
 from voice.errors import ConfigurationError, FixtureError
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import date
 
 from latency.command_line import FINE, MISSING, Parser, complain, count, folded
 from latency.record.requests import is_same
-from pipelines.lab.command_line import run
 from pipelines.lab.probing.figures import Measured, Sample, for_catalog, keep, measured, most
+from pipelines.process import has_consent, run
 from pipelines.providers.provider import TierTable
 from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
@@ -123,11 +122,8 @@ def _consent(llm: Tiers, tiers: Mapping[str, TierTable], *, requests: int, agree
         amounts.append(0.0 if free else price)
         cost = "free" if free else "at an unknown price" if price is None else f"for at most about ${price:.4f}"
         print(f"{name}: {tier.label}, {requests} and one more request, {cost}")
-    if agreed or not any(amount is None or amount > 0 for amount in amounts):
-        return True
-    if not sys.stdin.isatty():
-        raise ConfigurationError("These requests are billed; add --yes to make them.")
-    return input("Ask them? [y/N] ").strip().lower() in ("y", "yes")
+    is_billed = any(amount is None or amount > 0 for amount in amounts)
+    return not is_billed or has_consent("Ask them?", agreed=agreed)
 
 
 async def _samples(name: str, tier: TierTable, llm: Tiers, *, requests: int) -> list[Sample]:

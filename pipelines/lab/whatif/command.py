@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from latency.command_line import FINE, Parser, count, printing, seed
 from latency.page.file import check_page, write_page
 from latency.record.run import Run
-from pipelines.lab.command_line import results_folder, run, say
+from pipelines.lab.command_line import results_folder, say
+from pipelines.process import run
 from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:

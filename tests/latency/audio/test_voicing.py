@@ -52,3 +52,16 @@ def test_no_sounds_are_no_voices_and_less_than_a_frame_has_no_period() -> None:
     samples = np.zeros(100, np.float32)
     assert voicing.is_voice(samples, RATE, np.zeros(0, np.float32), np.empty((0, 2), np.intp)).tolist() == []
     assert voicing.periodicity(samples, RATE, np.array([0])).tolist() == [0.0]
+
+
+def test_a_phrase_whose_loudest_frames_are_a_hiss_is_a_voice() -> None:
+    random = np.random.default_rng(4)
+    sound = synthetic.voice(1.2, RATE, random, level=-26)
+    hiss = synthetic.noise(0.12, RATE, random, level=-12)
+    sound[: len(hiss)] += hiss
+    assert voiced(sound)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_long_hiss_is_no_voice(seed: int) -> None:
+    assert not voiced(synthetic.noise(10.0, RATE, np.random.default_rng(seed), level=-20, pink=True))

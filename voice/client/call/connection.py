@@ -7,20 +7,23 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.frames import CLOSE_CODE_EXPLANATIONS, CloseCode
 
+from voice.client.call.agent_call import AgentCall, CallOver
+from voice.client.sound.pcm import Pcm
 from voice.environment import proxy_for, read_key
 from voice.errors import CallRefused, CallUnknown, ComponentError, ConfigurationError
 from voice.redirects import DirectConnection, Redirected
 from voice.wire import framing
-from voice.wire.endpoint import CALL_PATH, TOKEN_VARIABLE, with_ducking, with_rate, with_resuming
+from voice.wire.endpoint import CALL_PATH, NATIVE, TOKEN_VARIABLE, with_ducking, with_rate, with_resuming
 from voice.wire.framing import Incoming
-from voice.wire.messages import ResumeMessage
+from voice.wire.messages import BotReady, ClientReady, ResumeMessage
 from voice.wire.resumption import RECEIVED_HEADER, RESUME_HEADER, Outbox
 
 HANG_UP_WITHIN = 0.5
@@ -49,7 +52,7 @@ def check_url(url: str) -> None:
 
 
 async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, int] | None = None) -> ClientConnection:
-    """Open the call's connection.
+    """Open the connection of a call to a pipecat server.
 
     Args:
         url: see `check_url`.
@@ -57,12 +60,33 @@ async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, i
         resume: the token of a call whose connection broke, and the number of server messages received.
 
     Raises:
-        CallRefused: the server takes no more calls now.
         CallUnknown: the server has no such call to take up again.
+        CallRefused, ComponentError: see `open_socket`.
+    """
+    where = {} if resume is None else {RESUME_HEADER: resume[0], RECEIVED_HEADER: str(resume[1])}
+    dialled = with_resuming(with_ducking(with_rate(url, sample_rate)))
+    try:
+        return await open_socket(url, credentials() | where, dialled=dialled)
+    except ComponentError as error:
+        cause = error.__cause__
+        if resume is not None and isinstance(cause, InvalidStatus) and cause.response.status_code in UNKNOWN:
+            raise CallUnknown(url, _said(cause) or f"HTTP {cause.response.status_code}") from cause
+        raise
+
+
+async def open_socket(url: str, headers: Mapping[str, str], *, dialled: str | None = None) -> ClientConnection:
+    """Open a WebSocket.
+
+    Args:
+        url: see `check_url`.
+        headers: of the request, with credentials.
+        dialled: `url` with further parameters.
+
+    Raises:
+        CallRefused: the server takes no more calls now.
         ComponentError: the server cannot be reached or refuses the call for another reason.
     """
-    dialled = with_resuming(with_ducking(with_rate(url, sample_rate)))
-    where = {} if resume is None else {RESUME_HEADER: resume[0], RECEIVED_HEADER: str(resume[1])}
+    dialled = dialled or url
     # asyncio sets TCP_NODELAY by itself, so frames are not held back to be sent together.
     try:
         return await connect(
@@ -73,29 +97,27 @@ async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, i
             ping_interval=None,
             close_timeout=HANG_UP_WITHIN,
             proxy=proxy_for(dialled),
-            additional_headers=credentials() | where,
+            additional_headers=headers,
         )
     except Redirected as error:
         raise ComponentError(f"{url} {error}.") from error
     except InvalidStatus as error:
-        body = (error.response.body or b"").decode(errors="replace").strip()
-        status = error.response.status_code
+        said, status = _said(error), error.response.status_code
         if status in TRY_LATER:
-            raise CallRefused(url, body[:200] or f"HTTP {status}") from error
-        if resume is not None and status in UNKNOWN:
-            raise CallUnknown(url, _said(body) or f"HTTP {status}") from error
-        reason = f": {body[:200]}" if body else ""
-        raise ComponentError(f"{url} refused the call with HTTP {status}{reason}.") from error
+            raise CallRefused(url, said or f"HTTP {status}") from error
+        raise ComponentError(f"{url} refused the call with HTTP {status}{f': {said}' if said else ''}.") from error
     except TimeoutError as error:
         raise ComponentError(f"{url} did not answer within 10 s; is the server running?") from error
     except (OSError, UnicodeError, WebSocketException) as error:  # UnicodeError: an impossible host name
         raise ComponentError(f"{url} cannot be reached ({error}); is the server running there?") from error
 
 
-def _said(body: str) -> str:
-    """The server's reason for a refusal."""
+def _said(refusal: InvalidStatus) -> str:
+    """The server's reason for a refusal; empty without one."""
+    body = (refusal.response.body or b"").decode(errors="replace").strip()
     try:
-        return str(json.loads(body)["error"]).rstrip(".")
+        error = json.loads(body)["error"]
+        return str(error.get("message", error) if isinstance(error, dict) else error).rstrip(".")[:200]
     except (ValueError, KeyError, TypeError):
         return body[:200]
 
@@ -132,10 +154,6 @@ FIRST_WAIT, LONGEST_WAIT = 0.05, 1.0
 """Seconds after a failed attempt before the next one; the wait doubles from attempt to attempt."""
 
 
-class CallOver(Exception):
-    """The connection is gone for good; the message is the reason, a clause."""
-
-
 class CallConnection:
     """The connection of one call; open it first.
 
@@ -147,17 +165,21 @@ class CallConnection:
         lost: called when the connection has broken and is made again.
         resumed: called when it has been.
         clock: seconds, monotonic.
+
+    Raises:
+        ConfigurationError: the URL is not a WebSocket address.
     """
 
     def __init__(
         self,
         url: str,
         *,
-        sample_rate: int | str,
+        sample_rate: int | str = NATIVE,
         lost: Callable[[], None] = lambda: None,
         resumed: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        check_url(url)
         self._url, self._sample_rate = url, sample_rate
         self._lost, self._resumed, self._clock = lost, resumed, clock
         self._socket: ClientConnection | None = None
@@ -166,6 +188,7 @@ class CallConnection:
         self._received = 0
         self._away = False
         self._heard = clock()
+        self._early: deque[Incoming] = deque()
         self.over: str | None = None
         """Why the connection is gone for good; None while it exists or is being restored."""
 
@@ -202,6 +225,11 @@ class CallConnection:
             CallOver: there is no connection any more.
             WireError: the server sent something that is not this protocol.
         """
+        if self._early:
+            return self._early.popleft()
+        return await self._next()
+
+    async def _next(self) -> Incoming:
         while True:
             try:
                 data = await self._connected.recv()
@@ -226,8 +254,8 @@ class CallConnection:
 
     def cut(self) -> None:
         """Break the connection without telling the server, as a network does; it is then restored."""
-        if not self._away and self.over is None:
-            self._connected.transport.abort()
+        if self._socket is not None and not self._away and self.over is None:
+            self._socket.transport.abort()
 
     @property
     def away(self) -> bool:
@@ -313,3 +341,33 @@ class CallConnection:
     def _given_up(self, reason: str) -> CallOver:
         self.over = f"{LOST}, and the call cannot be taken up again: {reason}"
         return CallOver(self.over)
+
+
+READY_WITHIN = 5.0
+"""Seconds that the server may take from the handshake's first message to `bot-ready`."""
+
+
+class PipecatCall(CallConnection, AgentCall):
+    """A call to a pipecat server, by its protobuf frames and RTVI messages."""
+
+    async def open(self) -> None:
+        """Connect, announce the client and wait until the bot is ready."""
+        await super().open()
+        try:
+            await self.send(framing.encode(ClientReady()))
+            async with asyncio.timeout(READY_WITHIN):
+                while not isinstance(incoming := await self._next(), BotReady):
+                    self._early.append(incoming)
+        except TimeoutError:
+            raise ComponentError(
+                f"{self._url} answered, but its bot was not ready within {READY_WITHIN:g} s; does it speak pipecat's "
+                "protocol? If so, see its log."
+            ) from None
+        except CallOver as over:
+            if self.refused is not None:
+                raise CallRefused(self._url, self.refused) from None
+            raise ComponentError(f"{self._url} ended the call before its bot was ready: {over}.") from None
+
+    async def send_audio(self, pcm: Pcm) -> None:
+        """Send the user's next samples; while the connection is being restored, they are queued."""
+        await self.send(framing.encode_audio(pcm))

@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from latency.record.session import ClockAlignment
+from voice.client.call.agent_call import AgentCall, CallOver
 from voice.client.call.call_result import CallResult, Recorder, ReportedTurn
-from voice.client.call.connection import LOST, CallConnection, CallOver, check_url
+from voice.client.call.connection import LOST, PipecatCall
 from voice.client.call.line import Line
 from voice.client.call.listener import CallListener, LiveEvents
 from voice.client.playback.playout import Playout
-from voice.errors import CallRefused, ComponentError, WireError
+from voice.errors import WireError
 from voice.wire import framing
 from voice.wire.endpoint import NATIVE
 from voice.wire.framing import AudioPacket, Incoming, Interruption
-from voice.wire.messages import BotReady, ClientMessage, ClientReady, DuckMessage, Refusal, RequestAnswer, TurnMessage
+from voice.wire.messages import ClientMessage, DuckMessage, Refusal, RequestAnswer, TurnMessage
 from voice.wire.requests import ClockPing, ClockPong, Custom, InterruptRequest, SwapRequest
 
 PINGS = 8
@@ -58,9 +59,8 @@ def aligned(exchanges: Iterable[ClockExchange]) -> ClockAlignment | None:
     return ClockAlignment(offset=best.offset, rtt=best.rtt, pings=len(known))
 
 
-READY_WITHIN = 5.0
-"""Seconds that the server may take from the handshake's first message to `bot-ready`."""
-
+RATES = range(4000, 192001)
+"""Hertz of audio that can be played."""
 PING_GAP, PING_EVERY = 0.05, 5.0
 """Seconds between pings at the beginning of the call, and between later ones."""
 
@@ -72,6 +72,7 @@ class CallSession:
         url: `ws://host:port/ws`.
         line: the user's end.
         listener: called back while the call is under way.
+        agent: the call to an agent whose own reports are not wanted; None for a pipecat server at `url`.
         record: keep the audio of both sides for `CallResult.stereo`.
         sample_rate: the requested rate of the bot's audio: hertz, or `native` for the voice's own rate.
         clock: seconds, monotonic.
@@ -86,13 +87,12 @@ class CallSession:
         line: Line,
         *,
         listener: CallListener | None = None,
+        agent: AgentCall | None = None,
         record: bool = True,
         sample_rate: int | str = NATIVE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        check_url(url)
         self.url = url
-        self._sample_rate = sample_rate
         self._line = line
         self._listener = listener or CallListener()
         self._events = LiveEvents(self._listener)
@@ -108,7 +108,17 @@ class CallSession:
         self._closed: str | None = None
         self._silence_asked: list[float] = []
         self._outages: list[tuple[float, float]] = []
-        self._connection: CallConnection | None = None
+        self._is_over = False
+        self._pipecat: PipecatCall | None = None
+        if agent is None:
+            agent = self._pipecat = PipecatCall(
+                url,
+                sample_rate=sample_rate,
+                lost=self._connection_lost,
+                resumed=self._connected_again,
+                clock=clock,
+            )
+        self._agent = agent
 
     async def run(self) -> CallResult:
         """Make the call until the line hangs up or the server closes it; the recording is kept either way.
@@ -119,22 +129,13 @@ class CallSession:
             CallRefused: the server takes no more calls now.
             ComponentError: the server cannot be reached, is not ready in time, or the line's device fails.
         """
-        connection = CallConnection(
-            self.url,
-            sample_rate=self._sample_rate,
-            lost=self._connection_lost,
-            resumed=self._connected_again,
-            clock=self._clock,
-        )
-        await connection.open()
-        self._connection = connection
         try:
-            early = await self._handshake(connection)
-            self._begin(early)
-            await self._converse(connection)
+            await self._agent.open()
+            self._begin()
+            await self._converse()
         finally:
             self._line.close()
-            await connection.close()
+            await self._agent.close()
         return self.result()
 
     def send(self, request: SwapRequest | InterruptRequest | Custom) -> ClientMessage:
@@ -160,8 +161,8 @@ class CallSession:
 
     def cut(self) -> None:
         """Break the connection without telling the server, as a network does; the call goes on with another one."""
-        if self._connection is not None:
-            self._connection.cut()
+        if self._pipecat is not None:
+            self._pipecat.cut()
 
     def heard_after(self, since: float, earliest: float) -> float | None:
         """Seconds from `since` to the first sound of the bot after `earliest`.
@@ -203,46 +204,22 @@ class CallSession:
             recorder=self._recorder,
         )
 
-    async def _handshake(self, connection: CallConnection) -> list[Incoming]:
-        """Announce the client and wait until the bot is ready; returns other messages that arrived meanwhile."""
-        early: list[Incoming] = []
-        try:
-            await connection.send(framing.encode(ClientReady()))
-            async with asyncio.timeout(READY_WITHIN):
-                while True:
-                    incoming = await connection.receive()
-                    if isinstance(incoming, BotReady):
-                        return early
-                    early.append(incoming)
-        except TimeoutError:
-            raise ComponentError(
-                f"{self.url} answered, but its bot was not ready within {READY_WITHIN:g} s; see the server's log."
-            ) from None
-        except CallOver as over:
-            if connection.refused is not None:
-                raise CallRefused(self.url, connection.refused) from None
-            raise ComponentError(f"{self.url} ended the call before its bot was ready: {over}.") from None
-
-    def _begin(self, early: list[Incoming]) -> None:
+    def _begin(self) -> None:
         self._playout = self._line.open(keep=self._record)
         self._recorder = Recorder(self._playout, keep=self._record)
         self._listener.on_ready()
-        now = self._clock()
-        for incoming in early:
-            self._handle(incoming, now)
 
-    async def _converse(self, connection: CallConnection) -> None:
-        sender = asyncio.create_task(self._send(connection))
-        receiver = asyncio.create_task(self._receive(connection))
-        pinger = asyncio.create_task(self._ping(connection))
-        poster = asyncio.create_task(self._post(connection))
-        tasks = (sender, receiver, pinger, poster)
+    async def _converse(self) -> None:
+        sender, receiver = asyncio.create_task(self._send()), asyncio.create_task(self._receive())
+        tasks = [sender, receiver]
+        if self._pipecat is not None:
+            tasks += [asyncio.create_task(self._ping(self._pipecat)), asyncio.create_task(self._post(self._pipecat))]
         try:
             await asyncio.wait((sender, receiver), return_when=asyncio.FIRST_COMPLETED)
-            if connection.over is not None:
+            if self._is_over:
                 # The sender noticed the end of the connection first; messages from before it are still to be read.
                 await asyncio.wait((receiver,), timeout=1)
-            elif connection.away:
+            elif isinstance(self._agent, PipecatCall) and self._agent.away:
                 # The line hung up before the server could be reached again.
                 self._closed = LOST
         finally:
@@ -253,7 +230,7 @@ class CallSession:
             if not task.cancelled() and (error := task.exception()):
                 raise error
 
-    async def _send(self, connection: CallConnection) -> None:
+    async def _send(self) -> None:
         placed = 0
         async with contextlib.aclosing(self._line.frames()) as frames:
             async for frame in frames:
@@ -262,20 +239,21 @@ class CallSession:
                     self._listener.on_placed(turn)
                 placed = len(self._line.placed)
                 try:
-                    await connection.send(framing.encode_audio(frame))
+                    await self._agent.send_audio(frame)
                 except CallOver:
+                    self._is_over = True
                     return
 
-    async def _receive(self, connection: CallConnection) -> None:
+    async def _receive(self) -> None:
         try:
             while True:
-                self._handle(await connection.receive(), self._clock())
+                self._handle(await self._agent.receive(), self._clock())
         except CallOver as over:
             self._closed = str(over)
         except WireError as error:
             self._closed = str(error)
 
-    async def _ping(self, connection: CallConnection) -> None:
+    async def _ping(self, connection: PipecatCall) -> None:
         with contextlib.suppress(CallOver):
             for number in itertools.count():
                 now = self._clock()
@@ -284,7 +262,7 @@ class CallSession:
                 await asyncio.sleep(PING_GAP if number < PINGS else PING_EVERY)
                 connection.check(2 * PING_EVERY)
 
-    async def _post(self, connection: CallConnection) -> None:
+    async def _post(self, connection: PipecatCall) -> None:
         with contextlib.suppress(CallOver):
             while True:
                 await connection.send(await self._outbox.get())
@@ -306,7 +284,7 @@ class CallSession:
                 self._playout.flush(now)
             case DuckMessage():
                 self._playout.duck(now, incoming.gain)
-            case TurnMessage():
+            case TurnMessage() if self._pipecat is not None:
                 self._note_turn(incoming, now)
             case RequestAnswer():
                 self._note_answer(incoming, now)
@@ -317,6 +295,8 @@ class CallSession:
         self._events.handle(incoming)
 
     def _play(self, packet: AudioPacket, now: float) -> None:
+        if packet.rate not in RATES:
+            raise WireError(f"The call cannot go on: the agent sends audio of {packet.rate} Hz.")
         try:
             self._playout.push(now, packet.pcm, packet.rate)
         except ValueError as error:

@@ -15,6 +15,8 @@ from voice.client.playback.bot_utterances import Utterance, UtteranceTracker
 from voice.client.sound.pcm import Pcm, StreamResampler
 from voice.ducking import Ducking
 
+JITTER = 0.06
+"""Seconds buffered before playout starts."""
 RESUME = 1.0
 """Seconds after running dry within which resumed playout counts as an underrun."""
 
@@ -124,7 +126,7 @@ class Playout:
     def __init__(
         self,
         start: float,
-        jitter: float = 0.06,
+        jitter: float = JITTER,
         block: float = 0.01,
         *,
         device_rate: int | None = None,

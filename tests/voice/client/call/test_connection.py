@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from tests.voice.client.call.rig import Bot, Notes, call, caller, fixture, serving, tone
-from voice.client.call import session as session_module
+from voice.client.call import connection as connection_module
 from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import ScriptedCaller
@@ -68,7 +68,7 @@ async def test_a_server_that_refuses_the_call_is_quoted() -> None:
 
 
 async def test_a_bot_that_is_never_ready_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "READY_WITHIN", 0.2)
+    monkeypatch.setattr(connection_module, "READY_WITHIN", 0.2)
 
     async def sleep(socket: ServerConnection) -> None:
         await socket.wait_closed()

@@ -18,7 +18,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.voice.server.resumption.cutting_proxy import CuttingProxy, proxy_to
 from voice.client.call import connection
-from voice.client.call.connection import CallConnection, CallOver
+from voice.client.call.agent_call import CallOver
+from voice.client.call.connection import CallConnection
 from voice.server.app import create_app
 from voice.server.authentication import Access
 from voice.server.calls import NO_SUCH_CALL, BuiltCall, Calls

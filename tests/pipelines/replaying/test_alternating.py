@@ -47,6 +47,7 @@ def arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     usual: dict[str, Any] = {
         "fixtures": SAMPLES, "all": False, "pipeline": "auto", "overrides": [], "url": None, "out": None,
         "fresh": False, "repeat": 1, "chaos": None, "ab": None, "listen": False, "check": [], "baseline": None,
+        "open": False,
     }  # fmt: skip
     return lambda **changed: Namespace(**usual | changed)
 

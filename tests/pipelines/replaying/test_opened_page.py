@@ -11,6 +11,7 @@ from tests.latency.conftest import make_run, short_run
 
 __all__ = ["make_run", "short_run"]
 ARGUMENTS = {"check": [], "url": None, "chaos": None, "out": None, "fixtures": [], "all": False, "open": True}
+ARGUMENTS |= {"ab": None, "baseline": None}
 
 
 @pytest.mark.parametrize("is_browser_there", [True, False])
@@ -19,8 +20,8 @@ def test_the_page_of_a_replay_is_written_with_its_audio_and_opened(
 ) -> None:
     opened: list[str] = []
 
-    async def replayed(*_: object) -> Path:
-        return short_run
+    async def replayed(*_: object) -> list[Path]:
+        return [short_run]
 
     def open_page(address: str) -> bool:
         opened.append(address)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SHARE = 0.3
 """Share of a processor core for passes over unfinished speech, for all calls of a model together. A voice fades
-1.7 times a second; with 0.2, the pass at the last fade often had to wait."""
+about twice a second; with 0.2, the pass at the last fade often had to wait."""
 
 LONGEST_PASS = 0.2
 """The longest partial pass on an idle machine, in seconds; slower models run none. A pass cannot be stopped, so one

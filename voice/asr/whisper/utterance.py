@@ -13,8 +13,8 @@ AFTER = (0.0, 0.096)
 """Seconds from the beginning of a fade to each of its passes; the last one hears the words to their end, and begins
 when the reader has read those of the first (`voice.turns.words.end_reader`). A fade is noticed after 0.06 s."""
 UNREAD = 1.2
-"""Seconds of audio after the latest text from which a pass is not withdrawn when the voice rises: the reader needs 7 ms
-for each token that it has not read, so it should not have to read a whole utterance at its end."""
+"""Seconds of audio after the latest text from which a pass is not withdrawn when the voice rises: the reader needs some
+milliseconds for each token that it has not read, so it should not have to read a whole utterance at its end."""
 LASTING = 0.048
 """Seconds of a fade after which its sound is worth judging: 4 of 10 fades are over by then (of 716 in 104 recordings of
 46 speakers), and the verdict still arrives with the words."""

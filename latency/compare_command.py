@@ -8,6 +8,7 @@ from pathlib import Path
 
 from latency.baseline import run_or_baseline
 from latency.command_line import FAILED, FINE, NO_DATA, RUNS, Parser, complain, log_to_stderr, printing
+from latency.page.file import check_page, write_page
 from latency.record.run import Run, RunError, newest
 
 
@@ -22,6 +23,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("a", metavar="A", help="run folder, or the name of a baseline (see `latency baseline`)")
     parser.add_argument("b", nargs="?", metavar="B", help="the same (default: the newest run in runs/)")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page of the tables and a plot")
     chosen = parser.parse_args(argv)
     log_to_stderr(verbose=chosen.verbose)
     try:
@@ -30,21 +32,37 @@ def main(argv: Sequence[str]) -> int:
     except RunError as error:
         complain("latency", str(error))
         return error.exit_code
-    return show_comparison(a, b, as_json=chosen.json)
+    return show_comparison(a, b, as_json=chosen.json, html=chosen.html)
 
 
-def show_comparison(a: Path, b: Path, *, as_json: bool = False, program: str = "latency") -> int:
-    """Print the comparison of two run folders and return the exit status, as `main` does."""
+def show_comparison(
+    a: Path, b: Path, *, as_json: bool = False, html: Path | None = None, program: str = "latency"
+) -> int:
+    """Print the comparison of two run folders, and return the exit status, as `main` does.
+
+    Args:
+        a: The run before the change.
+        b: The run after it.
+        as_json: Print JSON.
+        html: The file of a page to write as well.
+        program: The command's name, for errors.
+    """
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.compare.comparison import compare
     from latency.render import comparison as render
     from latency.report.report import build
 
     try:
+        check_page(html)
         if os.path.realpath(a) == os.path.realpath(b):
             raise RunError(f"{a} is compared with itself; name two runs")
         with ThreadPoolExecutor(2) as pool:
             found = compare(*pool.map(lambda folder: build(Run.load(folder)), (a, b)))
+        if html:
+            from latency.page.document import document
+            from latency.page.results import of_comparison
+
+            write_page(html, document(of_comparison(found)))
     except RunError as error:
         complain(program, str(error))
         return error.exit_code

@@ -54,6 +54,7 @@ def main(argv: Sequence[str]) -> int:
         help='a figure, as in a limit, such as "turn p95"; may be repeated (default: some of them)',
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page with a plot of the figures")
     chosen = parser.parse_args(argv)
     log_to_stderr(verbose=chosen.verbose)
     names = [" ".join(name.split()) for name in chosen.figure or FIGURES_SHOWN]
@@ -67,6 +68,12 @@ def main(argv: Sequence[str]) -> int:
         where = "there" if chosen.runs else f"in {RUNS} or {BASELINES}"
         complain("latency", f"there is no run to list {where}; run `voice replay` first")
         return NO_DATA
+    if chosen.html:
+        try:
+            _write_page(entries, chosen.html)
+        except RunError as error:
+            complain("latency", str(error))
+            return error.exit_code
     with printing():
         if chosen.json:
             print(json.dumps([to_json(entry) for entry in entries], indent=2, ensure_ascii=False))
@@ -105,6 +112,17 @@ def _entry(report: "Report", figures: Sequence[str]) -> HistoryEntry:
 
 def _write(entries: Sequence[HistoryEntry]) -> None:
     from latency.render.layout import console_for, table
+
+    headings, rows = _table(entries)
+    console_for(sys.stdout).print(table(headings, rows, text=TEXT))
+
+
+TEXT = ("run", "played", "remarks")
+"""The columns of text."""
+
+
+def _table(entries: Sequence[HistoryEntry]) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows."""
     from latency.render.numbers import UNKNOWN, percent
 
     def shown(name: str, value: float | None) -> str:
@@ -121,5 +139,35 @@ def _write(entries: Sequence[HistoryEntry]) -> None:
         values = [shown(name, value) for name, value in entry.figures.items()]
         about = [entry.created[:16], entry.commit or UNKNOWN, entry.run, played + more]
         rows.append([*about, *values, ", ".join(remarks)])
-    headings = ("created", "commit", "run", "played", *figures, "remarks")
-    console_for(sys.stdout).print(table(headings, rows, text=("run", "played", "remarks")))
+    return ["created", "commit", "run", "played", *figures, "remarks"], rows
+
+
+def _write_page(entries: Sequence[HistoryEntry], path: Path) -> None:
+    """Write a page with a plot of the latencies, and one of the shares, over the runs.
+
+    Raises:
+        RunError: It cannot be written.
+    """
+    from latency.page.document import document
+    from latency.page.file import check_page, write_page
+    from latency.page.results import LIMITS, Plot, Results, Section, Series, Table
+
+    check_page(path)
+    headings, rows = _table(entries)
+    sections = [Section(title="Runs, oldest first", tables=[Table(headings=headings, rows=rows, text=TEXT)])]
+    for title, y, are_shares in (("Latencies and counts", "ms, or number", False), ("Shares", "share", True)):
+        series = [
+            Series(
+                name=name,
+                points=[(n, value) for n, one in enumerate(entries, 1) if (value := one.figures[name]) is not None],
+            )
+            for name in entries[0].figures
+            if (name in SHARES or name == "wer") is are_shares
+        ]
+        if any(one.points for one in series):
+            limits = LIMITS if any(one.name.startswith(("turn", "answer")) for one in series) else ()
+            plot = Plot(title=title, x="run", y=y, kind="line", series=series, limits=limits, limits_on="y")
+            sections.append(Section(title=title, tables=[], plot=plot))
+    simulated = any(one.simulated for one in entries)
+    lines = [("Some of these runs rest on simulated parts", "magenta")] if simulated else []
+    write_page(path, document(Results(title="History", head=lines, sections=sections)))

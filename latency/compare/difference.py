@@ -211,7 +211,8 @@ def _student(freedom: int) -> float:
 def _needed(n: int, count: int, change: float, error: float, median: float) -> int | None:
     """The turns needed for a change, or for the least that matters, if `n` turns in `count` groups have this error."""
     least = max(abs(change), MATTERS * median)
-    if not math.isfinite(least) or not least:
+    if not math.isfinite(least) or not least or error > _NEVER / 1e6:
+        # Unanswered turns dominate the differences or their spread.
         return None
     needed = float(count)
     for _ in range(5):

@@ -1,4 +1,7 @@
-"""The results of a measurement as a page of tables and plots: a load test and a benchmark; the lab adds its own."""
+"""The results of a measurement as a page of tables and plots: a load test, a benchmark and a comparison of two runs.
+
+The history and the lab add their own.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
@@ -8,7 +11,9 @@ from msgspec import Struct
 from latency.benchmark.benchmark import Benchmark
 from latency.benchmark.tables import TEXT_COLUMNS, about_llm, head, notes, tables
 from latency.budget import NATURAL, TURN_LIMIT
-from latency.render import load_test
+from latency.compare.comparison import Comparison
+from latency.judge.turn import Outcome
+from latency.render import comparison, load_test
 from latency.render.layout import LABEL
 from latency.report.load_test import LoadFigures
 from latency.report.report import Report
@@ -116,6 +121,43 @@ def of_benchmark(benchmark: Benchmark) -> Results:
         for llm in benchmark.llms
     ]
     return Results(title=title, head=styled(lines), sections=sections, notes=list(notes(benchmark)))
+
+
+def of_comparison(found: Comparison) -> Results:
+    """Two runs compared, with the distributions of the latencies of the turns of both."""
+    lines = [
+        (" ".join(line.removeprefix("Compared").split()), style.removeprefix("bold "))
+        for line, style in comparison.headline(found)
+        if line
+    ]
+    series = [
+        Series(
+            name=f"{side}: {report.run}",
+            points=_shares([getattr(one, side.lower()) for one in found.pairing.pairs if one.apart is None]),
+        )
+        for side, report in (("A", found.a), ("B", found.b))
+    ]
+    plot = Plot(
+        title="Share of the turns answered by then",
+        x="turn latency, ms",
+        y="share of turns, %",
+        kind="steps",
+        series=series,
+        limits=LIMITS,
+    )
+    tables = [
+        Table(headings=headings, rows=rows, text=headings[:1])
+        for headings, rows in comparison.tables(found, is_wide=True)
+    ]
+    section = Section(title="Differences, B minus A", tables=tables, plot=plot)
+    told = [" ".join(line.split()) for line in comparison.notes(found)]
+    return Results(title="Two runs compared", head=lines, sections=[section], notes=told)
+
+
+def _shares(outcomes: Sequence[Outcome]) -> list[tuple[float, float]]:
+    """The share of turns that are answered within each latency, percent; an unanswered one never is."""
+    timed = sorted(one.latency for one in outcomes if one.latency is not None and not one.is_unanswered)
+    return [(0.0, 0.0), *((round(at * 1000, 1), round(100 * n / len(outcomes), 2)) for n, at in enumerate(timed, 1))]
 
 
 def _tables(benchmark: Benchmark, llm: str) -> Iterator[Table]:

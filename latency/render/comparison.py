@@ -38,22 +38,31 @@ STYLES = {"faster": "bold green", "slower": "bold red", "not enough to tell": "b
 def write(found: Comparison, file: TextIO) -> None:
     """Write the comparison to a text stream; colours only when it is a terminal."""
     console = console_for(file)
-    for line, style in _headline(found):
+    for line, style in headline(found):
         console.print(fitted(line, console.width, indent=HEADLINE), style=style, soft_wrap=True)
     console.print()
-    is_wide = console.width >= WIDE_FROM
+    for headings, rows in tables(found, is_wide=console.width >= WIDE_FROM):
+        console.print(table(headings, rows, text=headings[:1]))
+        console.print()
+    for line in notes(found):
+        console.print(fitted(line, console.width, indent=HEADLINE), style="dim")
+
+
+def tables(found: Comparison, *, is_wide: bool) -> Iterator[tuple[list[str], list[tuple[str, ...]]]]:
+    """Headings and rows of each table; the first column is text."""
     for title, durations in _durations(found):
         headings = [f"{title}, ms", "n", "p50 A", "B", "B - A", "p95 A", "B", "B - A"]
-        rows = [_row(name, one, is_wide=is_wide) for name, one in durations.items()]
-        console.print(table(headings, rows, text=headings[:1]))
-        console.print()
+        yield headings, [_row(name, one, is_wide=is_wide) for name, one in durations.items()]
     if found.shares:
         headings = ["share of turns or words", "n", "A", "B", "B - A"]
-        rows = [_share_row(name, found.shares[name]) for name in SHARES if name in found.shares]
-        console.print(table(headings, rows, text=headings[:1]))
-        console.print()
-    for line in (*_left_out(found), *_changes(found), *_method(found)):
-        console.print(fitted(line, console.width, indent=HEADLINE), style="dim")
+        yield headings, [_share_row(name, found.shares[name]) for name in SHARES if name in found.shares]
+
+
+def notes(found: Comparison) -> Iterator[str]:
+    """The turns left out, the settings that differ, and the method, a line each."""
+    yield from _left_out(found)
+    yield from _changes(found)
+    yield from _method(found)
 
 
 def sentence(found: Comparison) -> str:
@@ -78,7 +87,7 @@ def sentence(found: Comparison) -> str:
     elif found.more == 0:
         end = f"more would hardly help, as {MATTERS * 100:g} % ({MATTERS * turn.p50[0]:.0f} ms) would have been found"
     else:
-        end = "with so many unanswered turns, nobody knows how many more would be"
+        end = "because of the unanswered turns, it is unknown how many more would be"
     return f"Not enough to tell; {end}: {change}"
 
 
@@ -132,7 +141,8 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _headline(found: Comparison) -> Iterator[tuple[str, str]]:
+def headline(found: Comparison) -> Iterator[tuple[str, str]]:
+    """The runs, the verdict and doubts about it: lines and their styles."""
     for label, report in (("Compared    A", found.a), ("            B", found.b)):
         commit = f", commit {report.header.commit}" if report.header.commit else ""
         yield f"{label:<{HEADLINE}}{report.run} ({report.header.created}{commit})", "bold"

@@ -33,6 +33,14 @@ def test_a_slower_run_fails_and_a_faster_one_does_not(here: Path, capsys: pytest
     assert "\nFaster: a turn takes 100 ms less in B" in capsys.readouterr().out
 
 
+def test_a_comparison_is_also_a_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "a", "b", "--html", "page.html"]) == 1
+    assert "Slower: a turn takes 100 ms longer in B" in Path("page.html").read_text()
+    Path("mine.html").write_text("mine")
+    assert main(["compare", "a", "b", "--html", "mine.html"]) == 2
+    assert "is no page of ours" in capsys.readouterr().err
+
+
 def test_json_has_every_figure_and_no_infinity(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(here / "silent", *[[one if turn else None for turn, one in enumerate(call)] for call in SLOWER])
     assert main(["compare", "a", "silent", "--json"]) == 1

@@ -41,6 +41,15 @@ def test_runs_and_baselines_are_listed_from_the_oldest_on(here: Path, capsys: py
     assert captured.err.startswith("latency: left out: runs/20261123-000000-a/run.json cannot be read")
 
 
+def test_the_history_is_also_a_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["history", "--html", "page.html"]) == 0
+    page = Path("page.html").read_text()
+    assert '"name":"turn p50","points":[[1,450.0]' in page
+    assert "talk/call ×2" in page
+    assert main(["history", "--html", "missing/page.html"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
 def test_an_entry_can_be_drawn(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["history", "baselines/main", "--figure", "turn  p50", "--figure", "turn max", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [

@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.async_playwright import Axe
 
+from latency.compare.comparison import compare
 from latency.page.document import document
 from latency.page.file import write_page
-from latency.page.results import Results, of_benchmark, of_load
+from latency.page.results import Results, of_benchmark, of_comparison, of_load
+from latency.record.run import Run
+from latency.report.report import build
 from tests.latency.benchmark.test_tables import a_row, made_up
+from tests.latency.compare.written_runs import write_run
 from tests.latency.render.test_load_test import calls
 from tests.latency.report.test_load_test import report_of
 from tests.pipelines.serving.browser import browsing, needs_chromium
@@ -20,6 +24,14 @@ def load_test(folder: Path) -> Results:
     report = report_of(folder, calls())
     assert report.load is not None
     return of_load(report, report.load)
+
+
+def comparison(folder: Path) -> Results:
+    calls = [[400, 450, 380, 520], [430, 410, 390, 500], [410, 460, 400, 540]]
+    later: list[list[int | None]] = [[one + 100 for one in call] for call in calls]
+    later[0][0] = None
+    runs = (write_run(folder / "a", *calls), write_run(folder / "b", *later))
+    return of_comparison(compare(*(build(Run.load(run)) for run in runs)))
 
 
 def benchmark() -> Results:
@@ -49,11 +61,23 @@ def test_a_benchmark_has_its_tables_and_the_distribution_of_each_agent() -> None
     assert section.tables[0].headings == ("agent", "n", "p50", "p95", "ratio of p50")
 
 
+def test_a_comparison_has_its_verdict_its_tables_and_both_distributions(tmp_path: Path) -> None:
+    found = comparison(tmp_path)
+    assert any(
+        "it is unknown how many more would be: a turn takes 100 ms longer in B" in line for line, _ in found.head
+    )
+    (section,) = found.sections
+    assert section.plot
+    a, b = section.plot.series
+    assert (a.points[-1], b.points[-1]) == ((540.0, 100.0), (640.0, 91.67))
+
+
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("kind", ["load", "benchmark"])
+@pytest.mark.parametrize("kind", ["load", "benchmark", "comparison"])
 async def test_results_are_shown_without_a_fault(tmp_path: Path, kind: str, width: int) -> None:
-    found = load_test(tmp_path) if kind == "load" else benchmark()
+    made = {"load": lambda: load_test(tmp_path), "benchmark": benchmark, "comparison": lambda: comparison(tmp_path)}
+    found = made[kind]()
     write_page(tmp_path / "page.html", document(found))
     async with browsing((tmp_path / "page.html").as_uri(), None, allowed=False, width=width) as browser:
         page = browser.page

@@ -7,8 +7,11 @@ prompts that are left.
 import argparse
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +21,7 @@ from latency.audio.onset import estimated_speech
 from latency.audio.recording import write_mono
 from latency.command_line import FINE, NO_DATA
 from voice.client.fixtures.fixture import SCENARIO, parse_labels
-from voice.client.fixtures.scenario import ScenarioTurn, read_scenarios
+from voice.client.fixtures.scenario import read_scenarios
 from voice.client.sound.pcm import RATE, Pcm
 from voice.errors import ConfigurationError, FixtureError
 from voice.text_file import read_text
@@ -98,68 +101,82 @@ def take_of(samples: Pcm) -> Take:
 
 
 class RecordedFixture:
-    """The folder that the recordings go to.
+    """The folder that the recordings go to; what is in it is never replaced.
 
     Args:
-        folder: new or empty, or made by an earlier `voice record`, which it then adds to.
+        folder: new or empty, or made by an earlier `voice record`, whose scenario it continues.
         speaker: who speaks; None for a person with the folder's name.
 
     Raises:
-        FixtureError: the folder holds something else, or cannot be read.
+        FixtureError: the folder holds something else, or cannot be read or written.
     """
 
     def __init__(self, folder: Path, speaker: str | None) -> None:
         self.folder, self._speaker = folder, speaker or folder.resolve().name
-        self.turns: list[ScenarioTurn] = []
-        scenario = folder / SCENARIO
-        if scenario.is_file() and read_text(scenario).startswith(_MADE_BY):
-            self.turns = list(read_scenarios(scenario)[1][0].turns)
-        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise FixtureError(f"{folder} exists and was not made by voice record; name another folder.")
+        self._scenario = folder / SCENARIO
+        self.recorded: list[str] = []
+        """The prompts with a recording."""
+        try:
+            if self._scenario.is_file() and read_text(self._scenario).startswith(_MADE_BY):
+                self.recorded = [turn.text for turn in read_scenarios(self._scenario)[1][-1].turns]
+            elif folder.exists() and (not folder.is_dir() or not all(map(_is_ours, folder.iterdir()))):
+                raise FixtureError(f"{folder} exists and was not made by voice record; name another folder.")
+            # An unusable folder is found before anybody has spoken.
+            folder.mkdir(parents=True, exist_ok=True)
+            self._part.touch()
+            self._part.unlink()
+        except UnicodeError as error:
+            raise FixtureError(f"{self._scenario}: {error}.") from error
+        except OSError as error:
+            raise FixtureError(f"{folder} cannot be used: {error.strerror}; name another folder.") from error
 
     def left(self, prompts: Sequence[str]) -> list[str]:
         """The prompts that are not recorded yet."""
-        recorded = {turn.text for turn in self.turns}
-        return [prompt for prompt in prompts if prompt not in recorded]
+        return [prompt for prompt in prompts if prompt not in self.recorded]
 
     def keep(self, prompt: str, take: Take) -> None:
-        """Write a recording, its labels and the scenario with it.
+        """Write a recording, its labels and, at the end of the scenario, its turn.
 
         Raises:
+            FixtureError: the user has edited the scenario so that nothing can be added; the recording is kept.
             OSError: the disk is full, or the folder cannot be written.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        wav = self.folder / f"{len(self.turns) + 1:02}.wav"
+        wav = next(path for n in count(1) if not (path := self.folder / f"{n:02}.wav").exists())
         write_mono(wav, take.samples)
         labels = "".join(f"{start:.6f}\t{end:.6f}\tspeech\n" for start, end in take.speech)
         wav.with_suffix(".txt").write_text(labels, encoding="utf-8")
-        turn = ScenarioTurn(
-            text=prompt,
-            audio=wav.name,
-            speaker=self._speaker,
-            send_after=None,
-            wants_answer=True,
-            contains=(),
-            labels_measured=not take.is_checked,
-        )
-        self.turns.append(turn)
-        part = self.folder / f"{SCENARIO}.part"
-        part.write_text(self._scenario(), encoding="utf-8")
-        os.replace(part, self.folder / SCENARIO)
+        lines = [f"      - user: {_quoted(prompt)}", f"        audio: {_quoted(wav.name)}"]
+        if not take.is_checked:
+            lines.append("        labels: measured")
+        lines += [f"        speaker: {_quoted(self._speaker)}", "        expect:", "          - event: response"]
+        # Added at the end, because the user may have edited the turns before.
+        before = read_text(self._scenario).rstrip() if self._scenario.exists() else self._head()
+        self._part.write_text("\n".join([before, *lines, ""]), encoding="utf-8")
+        try:
+            read_scenarios(self._part)
+        except FixtureError as error:
+            raise FixtureError(f"No turn can be added to {self._scenario} ({wav.name} is kept): {error}") from error
+        os.replace(self._part, self._scenario)
+        self.recorded.append(prompt)
 
-    def _scenario(self) -> str:
-        lines = [_MADE_BY]
-        if any(turn.labels_measured for turn in self.turns):
-            lines.append(_UNCHECKED)
+    def discard_if_empty(self) -> None:
+        """Remove the folder if nothing is in it."""
+        with suppress(OSError):
+            self.folder.rmdir()
+
+    @property
+    def _part(self) -> Path:
+        return self.folder / f"{SCENARIO}.part"
+
+    def _head(self) -> str:
         name = _quoted(self.folder.resolve().name)
-        lines.append(f"name: {name}\nuser:\n  modality: audio\nscenarios:\n  - name: prompts\n    turns:\n")
-        for turn in self.turns:
-            lines.append(f"      - user: {_quoted(turn.text)}\n        audio: {_quoted(turn.audio)}\n")
-            if turn.labels_measured:
-                lines.append("        labels: measured\n")
-            lines.append(f"        speaker: {_quoted(turn.speaker or self._speaker)}\n")
-            lines.append("        expect:\n          - event: response\n")
-        return "".join(lines)
+        lines = (f"name: {name}", "user:", "  modality: audio", "scenarios:", "  - name: prompts", "    turns:")
+        return _MADE_BY + _UNCHECKED + "\n".join(lines)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file may be left of an interrupted command."""
+    return path.stem.isdecimal() and path.suffix in (".wav", ".txt") or path.suffix == ".part"
 
 
 class Dialogue:
@@ -205,7 +222,7 @@ class Dialogue:
                 self._show(f"  {error}")
                 continue
             if self._card.dropouts:
-                self._show(f"  The sound has {self._card.dropouts} gaps: the machine was busy. Record it again.")
+                self._show(f"  The sound has {self._card.dropouts} gaps: the machine was busy. Better record it again.")
             if kept := self._checked(take):
                 self._fixture.keep(prompt, kept)
                 return True
@@ -248,18 +265,19 @@ def read_prompts(path: Path) -> list[str]:
     """The prompts of a text file, one a line.
 
     Raises:
-        ConfigurationError: the file cannot be read, holds no prompt, or one twice.
+        ConfigurationError: the file cannot be read, holds no prompt, one twice, or one with control characters.
     """
     try:
         prompts = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     except (OSError, UnicodeError) as error:
-        raise ConfigurationError(
-            f"{path} cannot be read ({error}); name a text file with a prompt on each line."
-        ) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ConfigurationError(f"{path} cannot be read ({why}); name a text file, a prompt on each line.") from error
     if not prompts:
         raise ConfigurationError(f"{path} holds no prompts; write one on each line.")
     if twice := sorted({prompt for prompt in prompts if prompts.count(prompt) > 1}):
         raise ConfigurationError(f'{path} holds the prompt "{twice[0]}" twice; remove one of them.')
+    if odd := next((prompt for prompt in prompts if not prompt.isprintable()), None):
+        raise ConfigurationError(f"{path} holds a prompt with control characters, {odd!r}; remove them.")
     return prompts
 
 
@@ -283,13 +301,20 @@ def run_record(args: argparse.Namespace) -> int:
     if not fixture.left(prompts):
         print(f"All prompts are recorded in {args.folder}; name other ones with --prompts.")
         return FINE
-    require_sound(args.input, args.output)
-    recorder = Recorder(input=args.input, output=args.output)
+    try:
+        require_sound(args.input, args.output)
+        recorder = Recorder(input=args.input, output=args.output)
+    except BaseException:
+        fixture.discard_if_empty()
+        raise
     try:
         print("Read each prompt aloud. What you keep is written at once; Ctrl-C ends.")
         Dialogue(recorder, fixture, ask=input, show=print).run(prompts)
     finally:
         recorder.close()
-        if fixture.turns:
-            print(f"\n{args.folder}: {len(fixture.turns)} recordings\nReplay:  voice replay {args.folder}")
-    return FINE if fixture.turns else NO_DATA
+        fixture.discard_if_empty()
+        if fixture.recorded:
+            print(f"\n{args.folder}: {len(fixture.recorded)} recordings\nReplay:  voice replay {args.folder}")
+        else:
+            print("Nothing was recorded.", file=sys.stderr)
+    return FINE if fixture.recorded else NO_DATA

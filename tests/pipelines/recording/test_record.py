@@ -102,7 +102,47 @@ def test_nothing_that_was_kept_is_lost_and_the_next_call_goes_on(tmp_path: Path)
 
 def test_nothing_is_recorded_after_q(tmp_path: Path) -> None:
     talk(tmp_path / "ada", ["a", "b"], ScriptedMicrophone(), "q")
-    assert not (tmp_path / "ada").exists()
+    assert not list((tmp_path / "ada").iterdir())
+
+
+def test_edits_of_the_scenario_and_recordings_without_a_turn_are_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "ada"
+    talk(folder, ["a", "b"], ScriptedMicrophone(sound(), sound()), "", "", "", "", "", "")
+    scenario = folder / "scenario.yaml"
+    text = scenario.read_text(encoding="utf-8")
+    first, second = text.index('      - user: "a"'), text.index('      - user: "b"')
+    scenario.write_text(text[:first] + "      # Mine.\n" + text[second:] + '            text_contains: "yes"\n')
+    before = (folder / "01.wav").read_bytes(), (folder / "02.wav").read_bytes()
+    talk(folder, ["b", "c"], ScriptedMicrophone(sound(before=2.0)), "", "", "")
+    assert ((folder / "01.wav").read_bytes(), (folder / "02.wav").read_bytes()) == before
+    (fixture,) = load_fixtures([folder])
+    assert [(turn.text, turn.wav.name) for turn in fixture.turns] == [("b", "02.wav"), ("c", "03.wav")]
+    assert fixture.turns[0].contains == ("yes",)
+    assert "# Mine." in scenario.read_text(encoding="utf-8")
+
+
+def test_an_edit_that_lets_nothing_be_added_loses_no_recording(tmp_path: Path) -> None:
+    folder = tmp_path / "ada"
+    talk(folder, ["a"], ScriptedMicrophone(sound()), "", "", "")
+    with (folder / "scenario.yaml").open("a") as file:
+        file.write("notes: mine\n")
+    with pytest.raises(FixtureError, match=r"No turn can be added to .* \(02.wav is kept\)"):
+        talk(folder, ["b"], ScriptedMicrophone(sound()), "", "", "")
+    assert (folder / "02.wav").exists()
+    assert "notes: mine" in (folder / "scenario.yaml").read_text()
+
+
+def test_a_recording_from_before_an_interruption_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "01.wav").write_bytes(b"before")
+    talk(tmp_path, ["a"], ScriptedMicrophone(sound()), "", "", "")
+    assert (tmp_path / "01.wav").read_bytes() == b"before"
+    assert load_fixtures([tmp_path])[0].turns[0].wav.name == "02.wav"
+
+
+def test_a_scenario_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "scenario.yaml").write_bytes(b"# \xff\xfe\xfa")
+    with pytest.raises(FixtureError, match="scenario.yaml"):
+        RecordedFixture(tmp_path, None)
 
 
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
@@ -113,7 +153,12 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [("\n\n", "holds no prompts"), ("a\nb\na\n", 'the prompt "a" twice'), (None, "cannot be read")],
+    [
+        ("\n\n", "holds no prompts"),
+        ("a\nb\na\n", 'the prompt "a" twice'),
+        ("a\x7fb", "with control characters"),
+        (None, r"cannot be read \(No such file or directory\)"),
+    ],
 )
 def test_unusable_prompts_are_refused(tmp_path: Path, text: str | None, sentence: str) -> None:
     if text is not None:

@@ -47,7 +47,7 @@ def test_it_answers_in_time(turnaround_replay):
 """
 
 
-@pytest.mark.slow  # pytest -m slow tests/pipelines/replaying/test_agent_replay.py; tests/test_documentation.py runs a gate
+@pytest.mark.slow  # pytest -m slow tests/pipelines/replaying/test_agent_replay.py
 def test_a_project_gates_its_agent_with_the_fixture(tmp_path: Path) -> None:
     (tmp_path / "test_gate.py").write_text(GATE)
     done = run_gate(tmp_path)

@@ -242,7 +242,8 @@ def _changes(found: Comparison) -> Iterator[str]:
 
 def _method(found: Comparison) -> Iterator[str]:
     yield (
-        "The verdict rests on the mean change of a turn, without the fifth of the turns at either end. Latencies are "
+        "The verdict rests on the mean of the turns' changes, without the lowest and the highest fifth of them. "
+        "Latencies are "
         "those of warm turns that are no barge-ins and were cut off in neither run; an unanswered turn is later than "
         f"any. [...]: {INTERVAL} % intervals of {RESAMPLES} resamples that draw all turns of a speaker, call or "
         "recording together."

@@ -177,7 +177,7 @@ def _gains(row: Row) -> list[str]:
         UNKNOWN if row.requests_per_turn is None else f"{row.requests_per_turn:.2f}",
         _share(row.by_fast if row.fast else None),
         UNKNOWN if row.usd_per_100_turns is None else f"{row.usd_per_100_turns:.3f}",
-        _share(row.quality),
+        _share(row.right),
         _share(row.chain),
         UNKNOWN if row.seconds_to_correct is None else f"{row.seconds_to_correct:.2f}",
     ]
@@ -211,8 +211,8 @@ def _notes(finding: Finding) -> Iterator[str]:
     yield _line("$", "all requests, including lost, repeated and speculative ones.")
     yield _line(
         "right",
-        f"answers that are right, weighted by who spoke; all {finding.chain}: p^{finding.chain}. s to correct: "
-        "latency/p + (1/p - 1) * speech, as each mistake makes the caller say it again.",
+        f"turns that get a right answer, weighted by who spoke (p); all {finding.chain}: p^{finding.chain}. "
+        "s to correct: latency/p + (1/p - 1) * speech, as each mistake makes the caller say it again.",
     )
     if any(row.policy == "best_of" for row in finding.rows):
         yield _line("best_of", f"three candidates an answer, picked by majority. {VOTING_ASSUMED}")

@@ -78,7 +78,7 @@ def show_comparison(
             print(render.text(found))
         else:
             render.write(found, sys.stdout)
-    if found.turn is None or found.turn.turn.interval is None:
+    if not render.has_interval(found):
         complain(program, render.sentence(found))
         return NO_DATA
     return FAILED if found.verdict == "slower" else FINE

@@ -72,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
         return NO_DATA
     if chosen.html:
         try:
-            _write_page(entries, chosen.html)
+            _write_page(entries, chosen.html, ["latency", "history", *argv])
         except RunError as error:
             complain("latency", str(error))
             return error.exit_code
@@ -156,7 +156,7 @@ def _table(entries: Sequence[HistoryEntry]) -> tuple[list[str], list[list[str]]]
     return ["created", "commit", "run", "played", *figures, "remarks"], rows
 
 
-def _write_page(entries: Sequence[HistoryEntry], path: Path) -> None:
+def _write_page(entries: Sequence[HistoryEntry], path: Path, command: Sequence[str]) -> None:
     """Write a page with a plot of the latencies, and one of the shares, over the runs.
 
     Raises:
@@ -164,7 +164,7 @@ def _write_page(entries: Sequence[HistoryEntry], path: Path) -> None:
     """
     from latency.page.document import document
     from latency.page.file import check_page, write_page
-    from latency.page.results import LIMITS, Plot, Results, Section, Series, Table
+    from latency.page.results import LIMITS, Plot, Results, Section, Series, Table, made_by
 
     check_page(path)
     headings, rows = _table(entries)
@@ -184,4 +184,4 @@ def _write_page(entries: Sequence[HistoryEntry], path: Path) -> None:
             sections.append(Section(title=title, tables=[], plot=plot))
     simulated = any(one.simulated for one in entries)
     lines = [("Some of these runs rest on simulated parts", "magenta")] if simulated else []
-    write_page(path, document(Results(title="History", head=lines, sections=sections)))
+    write_page(path, document(made_by(Results(title="History", head=lines, sections=sections), command)))

@@ -46,6 +46,7 @@ def test_the_history_is_also_a_page(here: Path, capsys: pytest.CaptureFixture[st
     page = Path("page.html").read_text()
     assert '"name":"turn p50","points":[[1,450.0]' in page
     assert "talk/call ×2" in page
+    assert ": latency history --html page.html" in page
     assert main(["history", "--html", "missing/page.html"]) == 2
     assert "cannot be written" in capsys.readouterr().err
 

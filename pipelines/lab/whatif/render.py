@@ -7,6 +7,7 @@ from latency.command_line import WIDTH
 from latency.page.results import Plot, Results, Section, Series, Table, in_one_line, styled
 from latency.render.layout import LABEL, fitted, labelled
 from latency.render.numbers import NEVER, UNKNOWN, ms
+from pipelines.lab.whatif.advice import LONE
 from pipelines.lab.whatif.finding import Finding, Window
 from pipelines.lab.whatif.quality import VERIFYING_ASSUMED, VOTING_ASSUMED
 from pipelines.lab.whatif.row import Row
@@ -78,11 +79,17 @@ def page(finding: Finding) -> Results:
 
 def _dots(name: str, rows: Sequence[Row]) -> Series:
     known = [
-        (row.policy, row.usd_per_100_turns, row.turn_p95_ms)
+        (_label(row), row.usd_per_100_turns, row.turn_p95_ms)
         for row in rows
         if row.usd_per_100_turns is not None and row.turn_p95_ms is not None
     ]
-    return Series(name=name, points=[(usd, late) for _, usd, late in known], labels=[policy for policy, _, _ in known])
+    return Series(name=name, points=[(usd, late) for _, usd, late in known], labels=[label for label, _, _ in known])
+
+
+def _label(row: Row) -> str:
+    """The models of a row, and its policy if there is a choice of one."""
+    models = row.name.replace("sim:", "")
+    return models if row.policy == LONE else f"{models}, {row.policy}"
 
 
 def _head(finding: Finding) -> Iterator[str]:

@@ -87,9 +87,8 @@ def _dots(name: str, rows: Sequence[Row]) -> Series:
 
 
 def _label(row: Row) -> str:
-    """The models of a row, and its policy if there is a choice of one."""
-    models = row.name.replace("sim:", "")
-    return models if row.policy == LONE else f"{models}, {row.policy}"
+    """The model of a row, or the policy by which several were asked; the legend names their symbol."""
+    return row.name.removeprefix("sim:") if row.policy == LONE else row.policy
 
 
 def _head(finding: Finding) -> Iterator[str]:

@@ -139,7 +139,9 @@ def remove_baseline(name: str) -> None:
     target, gone = folder_of(name), BASELINES / f".gone-{name}"
     _refuse_link(target)
     with _changing(target):
-        shutil.rmtree(gone, ignore_errors=True)
+        # A killed `save_baseline` may have left the replaced one, which would come back.
+        for left in (gone, BASELINES / f"{_REPLACED}{name}"):
+            shutil.rmtree(left, ignore_errors=True)
         target.rename(gone)
         shutil.rmtree(gone)
 

@@ -172,6 +172,13 @@ def test_a_baseline_whose_replacement_was_killed_comes_back(here: Path) -> None:
     assert names() == ["main"]
 
 
+def test_a_removed_baseline_does_not_come_back(here: Path) -> None:
+    shutil.copytree(save_baseline("main"), here / "baselines" / ".old-main")
+    assert main(["baseline", "remove", "main"]) == 0
+    assert names() == []
+    assert list((here / "baselines").iterdir()) == []
+
+
 def test_a_run_without_its_recordings_is_no_baseline(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "runs" / "20261126-000000-a" / "talk-2.wav").unlink()
     assert main(["baseline", "save", "main"]) == 3

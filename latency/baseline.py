@@ -4,9 +4,11 @@ A baseline is a copy of a run folder in `baselines/`, beside `runs/`, with its r
 the run, can be reported like any run, and can be kept by CI as an artifact.
 """
 
+import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from latency.command_line import FINE, RUNS, Parser, complain, log_to_stderr, printing
@@ -16,6 +18,8 @@ from latency.report.checks import Check
 BASELINES = Path("baselines")
 """The folder of the baselines, in which a baseline's folder has its name."""
 _NAME = re.compile(r"\w[\w.-]*")
+_REPLACED = ".old-"
+"""Begins the folder's name of a baseline that is being replaced."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -37,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
             if chosen.command == "save":
                 print(f"{chosen.name}: {save_baseline(chosen.name, chosen.run)}")
             elif chosen.command == "remove":
-                shutil.rmtree(folder_of(chosen.name))
+                remove_baseline(chosen.name)
             else:
                 if not names():
                     print(f"there is no baseline in {BASELINES}")
@@ -51,6 +55,8 @@ def main(argv: Sequence[str]) -> int:
 
 def names() -> list[str]:
     """The names of the baselines."""
+    for kept in BASELINES.glob(f"{_REPLACED}*/run.json"):
+        _restore(kept.parent.name.removeprefix(_REPLACED))
     return sorted(path.parent.name for path in BASELINES.glob("*/run.json") if _NAME.fullmatch(path.parent.name))
 
 
@@ -61,6 +67,7 @@ def folder_of(name: str) -> Path:
         RunError: There is none of that name, or it cannot be a name.
     """
     _check(name)
+    _restore(name)
     if not (BASELINES / name / "run.json").is_file():
         known = f"there is {', '.join(names())}" if names() else f"save one with `latency baseline save {name}`"
         raise RunError(f'there is no baseline "{name}" in {BASELINES}; {known}')
@@ -94,26 +101,69 @@ def save_baseline(name: str, run: Path | None = None) -> Path:
     """Copy a run, or the newest one, and return the folder; an earlier baseline is kept until the copy is complete.
 
     Raises:
-        RunError: It cannot be a name, or not a whole run, or there is none.
+        RunError: It cannot be a name, or not a whole run, or there is none; something else has that place, or it cannot
+            be written.
     """
     _check(name)
+    target, part, old = (BASELINES / f"{before}{name}" for before in ("", ".new-", _REPLACED))
+    _refuse_link(target)
+    if target.exists() and not (target / "run.json").is_file():
+        raise RunError(f"{target} is no baseline and is left as it is; move it away, or choose another name")
     run = run or newest(RUNS)
     loaded = Run.load(run)
-    if loaded.lost:
-        raise RunError(f"{run} cannot be a baseline: {loaded.lost}; replay again", exit_code=3)
-    target, part, old = (BASELINES / f"{before}{name}" for before in ("", ".new-", ".old-"))
-    for left in (part, old):
-        shutil.rmtree(left, ignore_errors=True)
+    missing = loaded.unrecorded and f"the recording of {', '.join(loaded.unrecorded)} is missing"
+    if lost := loaded.lost or missing:
+        raise RunError(f"{run} cannot be a baseline: {lost}; replay again", exit_code=3)
     wanted = {"run.json", "turns.jsonl", "load.json", *(session.wav for session in loaded.sessions)}
-    part.mkdir(parents=True)
-    for path in run.iterdir():
-        if path.name in wanted:
-            shutil.copyfile(path, part / path.name)
-    if target.exists():
-        target.rename(old)
-    part.rename(target)
+    with _changing(target):
+        _restore(name)
+        for left in (part, old):
+            shutil.rmtree(left, ignore_errors=True)
+        part.mkdir(parents=True)
+        for path in run.iterdir():
+            if path.name in wanted:
+                shutil.copyfile(path, part / path.name)
+        if target.exists():
+            target.rename(old)
+        part.rename(target)
     shutil.rmtree(old, ignore_errors=True)
     return target
+
+
+def remove_baseline(name: str) -> None:
+    """Delete a baseline; if it is interrupted, no half of it is left under the name.
+
+    Raises:
+        RunError: There is none of that name, it is a link, or it cannot be deleted.
+    """
+    target, gone = folder_of(name), BASELINES / f".gone-{name}"
+    _refuse_link(target)
+    with _changing(target):
+        # A killed `save_baseline` may have left the replaced one, which would come back.
+        for left in (gone, BASELINES / f"{_REPLACED}{name}"):
+            shutil.rmtree(left, ignore_errors=True)
+        target.rename(gone)
+        shutil.rmtree(gone)
+
+
+def _restore(name: str) -> None:
+    """Give the name back to the replaced baseline if `save_baseline` was killed before the new one had it."""
+    target, replaced = BASELINES / name, BASELINES / f"{_REPLACED}{name}"
+    if (replaced / "run.json").is_file() and not os.path.lexists(target):
+        replaced.rename(target)
+
+
+def _refuse_link(target: Path) -> None:
+    if target.is_symlink():
+        raise RunError(f"{target} is a symbolic link, which is left as it is; delete it, or choose another name")
+
+
+@contextmanager
+def _changing(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{target} cannot be changed: {error.strerror or error}") from error
 
 
 def _check(name: str) -> None:

@@ -167,6 +167,8 @@ def _report(arguments: Sequence[str]) -> int:
     log_to_stderr(verbose=chosen.verbose)
     if chosen.audio and not chosen.html:
         return _refuse("--audio puts the audio into a page; name its file with --html", USAGE)
+    if chosen.html and chosen.trace and os.path.realpath(chosen.html) == os.path.realpath(chosen.trace):
+        return _refuse("--html and --trace name the same file; name two", USAGE)
     try:
         checks = [Check.parse(expr) for expr in chosen.check]
         baseline = baseline_for(checks, chosen.baseline)

@@ -1,7 +1,9 @@
 """`latency compare`: two saved runs, the differences between their turns, and a verdict."""
 
+import filecmp
 import os
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,8 +22,10 @@ def main(argv: Sequence[str]) -> int:
         epilog="exit status: 0 faster, or not enough to tell, 1 B is slower, 2 bad usage or not a run, 3 no data: no "
         "turn in common, too few turns, or a run that is refused",
     )
-    parser.add_argument("a", metavar="A", help="run folder, or the name of a baseline (see `latency baseline`)")
-    parser.add_argument("b", nargs="?", metavar="B", help="the same (default: the newest run in runs/)")
+    parser.add_argument(
+        "a", type=_run_name, metavar="A", help="run folder, or the name of a baseline (see `latency baseline`)"
+    )
+    parser.add_argument("b", nargs="?", type=_run_name, metavar="B", help="the same (default: the newest run in runs/)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page of the tables and a plot")
     chosen = parser.parse_args(argv)
@@ -57,7 +61,10 @@ def show_comparison(
         if os.path.realpath(a) == os.path.realpath(b):
             raise RunError(f"{a} is compared with itself; name two runs")
         with ThreadPoolExecutor(2) as pool:
-            found = compare(*pool.map(lambda folder: build(Run.load(folder)), (a, b)))
+            runs = list(pool.map(Run.load, (a, b)))
+            if _are_copies(*runs):
+                raise RunError(f"{a} and {b} are copies of one run; name two runs")
+            found = compare(*pool.map(build, runs))
         if html:
             from latency.page.document import document
             from latency.page.results import of_comparison
@@ -71,7 +78,21 @@ def show_comparison(
             print(render.text(found))
         else:
             render.write(found, sys.stdout)
-    if found.turn is None or found.turn.turn.interval is None:
+    if not render.has_interval(found):
         complain(program, render.sentence(found))
         return NO_DATA
     return FAILED if found.verdict == "slower" else FINE
+
+
+def _run_name(text: str) -> str:
+    if not text:
+        raise ArgumentTypeError("takes the name of a run or baseline, not an empty text")
+    return text
+
+
+def _are_copies(a: Run, b: Run) -> bool:
+    """Whether both are the same run, as a baseline is of the run that it was saved from."""
+    if (a.header, a.sessions, a.turns) != (b.header, b.sessions, b.turns):
+        return False
+    names = [session.wav for session in a.sessions if session.wav]
+    return not any(filecmp.cmpfiles(a.folder, b.folder, names, shallow=False)[1])

@@ -33,6 +33,8 @@ class HistoryEntry:
     simulated: tuple[str, ...]
     refused: bool
     """Whether its latencies are not credible; they are then None."""
+    lacks: tuple[str, ...]
+    """The parts that a run which is not whole lacks, and its status if it did not end."""
     figures: dict[str, float | None]
     """By their names in a check; None without data, and for a latency that falls on an unanswered turn."""
 
@@ -62,15 +64,15 @@ def main(argv: Sequence[str]) -> int:
         meant = did_you_mean(unknown[0], FIGURES) or '; write one as in a limit, such as "turn p95"'
         complain("latency", f'there is no figure "{unknown[0]}"{meant}')
         return USAGE
-    folders = chosen.runs or [path.parent for root in (RUNS, BASELINES) for path in sorted(root.glob("*/run.json"))]
+    folders = chosen.runs or [path.parent for root in (RUNS, BASELINES) for path in sorted(root.glob("[!.]*/run.json"))]
     entries = sorted(history(folders, names), key=lambda entry: entry.created)
     if not entries:
-        where = "there" if chosen.runs else f"in {RUNS} or {BASELINES}"
-        complain("latency", f"there is no run to list {where}; run `voice replay` first")
+        where = "none of these folders holds a run" if chosen.runs else f"there is no run in {RUNS} or {BASELINES}"
+        complain("latency", f"{where}; run `voice replay` first")
         return NO_DATA
     if chosen.html:
         try:
-            _write_page(entries, chosen.html)
+            _write_page(entries, chosen.html, ["latency", "history", *argv])
         except RunError as error:
             complain("latency", str(error))
             return error.exit_code
@@ -89,14 +91,15 @@ def history(folders: Sequence[Path], figures: Sequence[str]) -> Iterator[History
 
     for folder in folders:
         try:
-            report = build(Run.load(folder))
+            run = Run.load(folder)
+            report = build(run)
         except RunError as error:
             complain("latency", f"left out: {error}")
             continue
-        yield _entry(report, figures)
+        yield _entry(run, report, figures)
 
 
-def _entry(report: "Report", figures: Sequence[str]) -> HistoryEntry:
+def _entry(run: Run, report: "Report", figures: Sequence[str]) -> HistoryEntry:
     judged = {name: Check.parse(f"{name} >= 0").judge(report).value for name in figures}
     return HistoryEntry(
         run=report.run,
@@ -106,8 +109,19 @@ def _entry(report: "Report", figures: Sequence[str]) -> HistoryEntry:
         played=dict(Counter(one.session.scenario or one.session.name for one in report.sessions)),
         simulated=report.simulated,
         refused=report.refused is not None,
+        lacks=tuple(_lacks(run)),
         figures={name: value if value is not None and value < float("inf") else None for name, value in judged.items()},
     )
+
+
+def _lacks(run: Run) -> Iterator[str]:
+    """Remarks on a run that is not whole."""
+    if run.status != "complete":
+        yield run.status
+    if run.incomplete_sessions:
+        yield "turns lost"
+    if run.recorded_until or run.unrecorded:
+        yield "recording lost"
 
 
 def _write(entries: Sequence[HistoryEntry]) -> None:
@@ -138,11 +152,11 @@ def _table(entries: Sequence[HistoryEntry]) -> tuple[list[str], list[list[str]]]
         remarks = [name for name, is_so in (("simulated", entry.simulated), ("refused", entry.refused)) if is_so]
         values = [shown(name, value) for name, value in entry.figures.items()]
         about = [entry.created[:16], entry.commit or UNKNOWN, entry.run, played + more]
-        rows.append([*about, *values, ", ".join(remarks)])
+        rows.append([*about, *values, ", ".join((*remarks, *entry.lacks))])
     return ["created", "commit", "run", "played", *figures, "remarks"], rows
 
 
-def _write_page(entries: Sequence[HistoryEntry], path: Path) -> None:
+def _write_page(entries: Sequence[HistoryEntry], path: Path, command: Sequence[str]) -> None:
     """Write a page with a plot of the latencies, and one of the shares, over the runs.
 
     Raises:
@@ -150,7 +164,7 @@ def _write_page(entries: Sequence[HistoryEntry], path: Path) -> None:
     """
     from latency.page.document import document
     from latency.page.file import check_page, write_page
-    from latency.page.results import LIMITS, Plot, Results, Section, Series, Table
+    from latency.page.results import LIMITS, Plot, Results, Section, Series, Table, made_by
 
     check_page(path)
     headings, rows = _table(entries)
@@ -170,4 +184,4 @@ def _write_page(entries: Sequence[HistoryEntry], path: Path) -> None:
             sections.append(Section(title=title, tables=[], plot=plot))
     simulated = any(one.simulated for one in entries)
     lines = [("Some of these runs rest on simulated parts", "magenta")] if simulated else []
-    write_page(path, document(Results(title="History", head=lines, sections=sections)))
+    write_page(path, document(made_by(Results(title="History", head=lines, sections=sections), command)))

@@ -261,7 +261,7 @@ def apply_override(table: dict[str, Any], override: str) -> None:
     for parent in parents:
         table = table.setdefault(parent, {})
         if not isinstance(table, dict):
-            raise ConfigurationError(f'--set {override}: "{parent}" is a value, not a table.')
+            raise ConfigurationError(f'{override}: "{parent}" is a value, not a table.')
     if last == "tier":
         # Another tier of the catalogue has its own.
         for replaced in TIER_BRINGS:

@@ -93,6 +93,8 @@ class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: str
     number: int
     ms: float | None = None
+    shown: str = ""
+    """`ms` in whole milliseconds, rounded as in the headline."""
     counts: bool = False
     """Whether it counts in the headline's latencies, as one without an answer does."""
     verdicts: tuple[str, ...]
@@ -213,6 +215,7 @@ def _turn(
     sound: Sound | None,
 ) -> Turn:
     turn, zero = outcome.turn, outcome.turn.end
+    latency = None if outcome.latency is None else round(outcome.latency * 1000, 1)
     others = [stretch for one in session.outcomes if one.turn is not turn for stretch in one.turn.speech]
     shown = waterfall(outcome, session.spoken, others)
     headings, rows = requests(turn)
@@ -220,7 +223,8 @@ def _turn(
         id=name,
         session=turn.session,
         number=turn.turn,
-        ms=None if outcome.latency is None else round(outcome.latency * 1000, 1),
+        ms=latency,
+        shown="" if latency is None else ms(latency),
         counts=outcome.is_usual and (outcome.is_timed or outcome.is_unanswered),
         verdicts=tuple(_verdicts(outcome)),
         tier=(judged and judged.tier) or "",

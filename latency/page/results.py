@@ -3,10 +3,13 @@
 The history and the lab add their own.
 """
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from latency.benchmark.benchmark import Benchmark
 from latency.benchmark.tables import TEXT_COLUMNS, about_llm, head, notes, tables
@@ -15,6 +18,7 @@ from latency.compare.comparison import Comparison
 from latency.judge.turn import Outcome
 from latency.render import comparison, load_test
 from latency.render.layout import LABEL
+from latency.render.method import conditions
 from latency.report.load_test import LoadFigures
 from latency.report.report import Report
 
@@ -85,11 +89,31 @@ def in_one_line(line: str) -> str:
     return f"{line[:LABEL].strip()}: {' '.join(line[LABEL:].split())}"
 
 
+def made_by(results: Results, command: Sequence[str]) -> Results:
+    """The page with the time and the command at its head."""
+    at = datetime.now().astimezone().isoformat(timespec="seconds")
+    return replace(results, head=[*results.head, (f"Made {at}: {shlex.join(command)}", "")])
+
+
+def _run(report: Report) -> str:
+    """The time, the commit and the command of a run, and the limits of its evidence."""
+    header = report.header
+    commit = f", commit {header.commit}" if header.commit else ""
+    command = f": {shlex.join(header.command)}" if header.command else ""
+    rests_on = f". Rests on {', '.join(report.rests_on)}" if report.rests_on else ""
+    return f"{header.created}{commit}{command}{rests_on}"
+
+
+_CONDITIONS = ("host", "components", "versions")
+"""The labels of a run's conditions that the page of a load test shows."""
+
+
 def of_load(report: Report, figures: LoadFigures) -> Results:
     """A load test."""
     lines = [f"SIMULATED, not real: {', '.join(report.simulated)}"] if report.simulated else []
     if report.refused:
         lines.append(f"REFUSED: {report.refused}")
+    lines.append(f"Made {_run(report)}")
     by_caller, at_once = (Table(headings=headings, rows=rows) for headings, rows in load_test.tables(figures))
     points = [(one.calls, one.tally.turn_ms) for one in figures.by_calls_at_once]
     series = [
@@ -109,7 +133,8 @@ def of_load(report: Report, figures: LoadFigures) -> Results:
         Section(title="By the number of calls at once", tables=[at_once], plot=plot),
         Section(title="By caller", tables=[by_caller]),
     ]
-    told = [in_one_line(line) for line in load_test.lines(figures)]
+    about = [line for line in conditions(report) if line[:LABEL].strip() in _CONDITIONS]
+    told = [in_one_line(line) for line in (*load_test.lines(figures), *about)]
     return Results(title=f"Load test: {report.run}", head=styled(lines), sections=sections, notes=told)
 
 
@@ -151,6 +176,7 @@ def of_comparison(found: Comparison) -> Results:
     ]
     section = Section(title="Differences, B minus A", tables=tables, plot=plot)
     told = [" ".join(line.split()) for line in comparison.notes(found)]
+    told += [f"{side}: {_run(report)}" for side, report in (("A", found.a), ("B", found.b))]
     return Results(title="Two runs compared", head=lines, sections=[section], notes=told)
 
 

@@ -31,8 +31,8 @@ _FORMS = {
 
 LARGEST = 64 * 1024**2
 """The most bytes of a file."""
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Control characters, and halves of surrogate pairs, which cannot be written."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, also those of the writing direction, and halves of surrogate pairs, which cannot be written."""
 
 
 class TurnError(ValueError):
@@ -117,7 +117,8 @@ def parse(line: str) -> Any:
         value = msgspec.json.decode(line)
         return value if line.isprintable() and not re.search(r"\\[ubfr]", line) else _visible_values(value)
     except (ValueError, RecursionError) as error:
-        raise TurnError(f"not JSON: {error}") from error
+        why = str(error).removeprefix("JSON is malformed: ")
+        raise TurnError(f"not JSON: {why}") from error
 
 
 def shown(value: object) -> str:

@@ -6,14 +6,18 @@ missing ones. A folder that holds two runs, or is damaged beyond that, is refuse
 
 import hashlib
 import json
+import math
 import os
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 from latency.audio import recording
 from latency.audio.recording import RecordedTime, RecordingError, extent
@@ -35,6 +39,8 @@ TURN_BEGINS = "{"
 """The beginning of every line of turns.jsonl, even of a truncated one."""
 _SECONDS_ROUNDED = 0.1
 """Seconds by which a recording may be shorter than run.json says."""
+_OUR_NAME = re.compile(r"\d+-\d+-")
+"""The beginning of a run folder's name: the date and the time."""
 _OWN_FOLDER = "give every run a folder of its own (`voice replay --out`)"
 
 
@@ -352,6 +358,11 @@ class Run:
             return f"the recording of {', '.join(sorted(self.recorded_until))} was cut short"
         return None if self.status == "complete" else f"its status is {self.status!r}"
 
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """The sessions whose recordings are missing."""
+        return tuple(one.name for one in self.sessions if one.wav and not os.path.isfile(self.folder / one.wav))
+
     def recording(self, session: Session) -> "npt.NDArray[np.int16] | None":
         """A session's existing recording, int16 of shape (samples, 2) at `RATE`; None when there is none.
 
@@ -367,19 +378,33 @@ class Run:
 def newest(root: Path) -> Path:
     """The latest run folder under `root`; one without turns (just begun, or killed) only if there is no other.
 
+    A run whose run.json does not tell the time counts as the oldest.
+
     Raises:
         RunError: There is none.
     """
 
-    def rank(folder: Path) -> tuple[bool, str]:
+    def rank(folder: Path) -> tuple[bool, float, bool, str]:
         turns = folder / "turns.jsonl"
         has_turns = (turns.is_file() and turns.stat().st_size > 0) or (folder / UNDER_WAY).is_file()
-        return has_turns, folder.name
+        return has_turns, _created(folder / "run.json"), bool(_OUR_NAME.match(folder.name)), folder.name
 
-    found = [path.parent for path in root.glob("[0-9]*-[0-9]*-*/run.json")]
+    found = [path.parent for path in root.glob("[!.]*/run.json")]
     if not found:
         raise RunError(f"there is no run in {root}; run `voice replay` first", exit_code=3)
     return max(found, key=rank)
+
+
+class _Created(msgspec.Struct):
+    created: str
+
+
+def _created(path: Path) -> float:
+    """The time of a run, in seconds since the epoch; minus infinity if the file does not tell it."""
+    try:
+        return datetime.fromisoformat(msgspec.json.decode(read_file(path), type=_Created).created).timestamp()
+    except (OSError, ValueError, OverflowError):
+        return -math.inf
 
 
 def file_name(name: str) -> str:

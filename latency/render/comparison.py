@@ -36,9 +36,14 @@ STYLES = {"faster": "bold green", "slower": "bold red", "not enough to tell": "b
 
 
 def write(found: Comparison, file: TextIO) -> None:
-    """Write the comparison to a text stream; colours only when it is a terminal."""
+    """Write the comparison to a text stream; colours only when it is a terminal.
+
+    Without an interval the reason, which is an error then, is left to the caller.
+    """
     console = console_for(file)
     for line, style in headline(found):
+        if not has_interval(found) and line == sentence(found):
+            continue
         console.print(fitted(line, console.width, indent=HEADLINE), style=style, soft_wrap=True)
     console.print()
     for headings, rows in tables(found, is_wide=console.width >= WIDE_FROM):
@@ -65,6 +70,11 @@ def notes(found: Comparison) -> Iterator[str]:
     yield from _method(found)
 
 
+def has_interval(found: Comparison) -> bool:
+    """Whether enough turns are paired for an interval, without which there is no verdict."""
+    return found.turn is not None and found.turn.turn.interval is not None
+
+
 def sentence(found: Comparison) -> str:
     """The verdict in one sentence."""
     turn = found.turn
@@ -72,7 +82,8 @@ def sentence(found: Comparison) -> str:
         return "Not enough to tell: no turn has a latency in both runs"
     if turn.turn.interval is None:
         return (
-            f"Not enough to tell: {plural(turn.n, 'turn')} have a latency in both runs, and an interval needs "
+            f"Not enough to tell: {plural(turn.n, 'turn')} {'has' if turn.n == 1 else 'have'} a latency in both runs, "
+            "and an interval needs "
             f"{INTERVAL_NEEDS}; replay more (--repeat)"
         )
     drawn = f"{plural(turn.n, 'turn')}, resampled by {(turn.drawn or '').removesuffix('s')}"
@@ -155,7 +166,9 @@ def headline(found: Comparison) -> Iterator[tuple[str, str]]:
             levels = f"{_level(name, share.a)} in A, {_level(name, share.b)} in B"
             yield f"{'But':<{HEADLINE}}{SHARES[name]}: {levels}", "yellow"
     if len({one.place.call for one in found.pairing.pairs}) < FEWEST_CALLS:
-        advice = "repeat the calls (--repeat 3), or let them alternate (`voice replay --ab`)"
+        advice = "repeat the calls (--repeat 3)"
+        if not all("--ab" in one.header.command for one in (found.a, found.b)):
+            advice += ", or let them alternate (`voice replay --ab`)"
         few = f"with fewer than {FEWEST_CALLS} calls, a drift of the machine looks like a change"
         yield f"{'note':<{HEADLINE}}{few}; {advice}", "yellow"
 
@@ -242,7 +255,8 @@ def _changes(found: Comparison) -> Iterator[str]:
 
 def _method(found: Comparison) -> Iterator[str]:
     yield (
-        "The verdict rests on the mean change of a turn, without the fifth of the turns at either end. Latencies are "
+        "The verdict rests on the mean of the turns' changes, without the lowest and the highest fifth of them. "
+        "Latencies are "
         "those of warm turns that are no barge-ins and were cut off in neither run; an unanswered turn is later than "
         f"any. [...]: {INTERVAL} % intervals of {RESAMPLES} resamples that draw all turns of a speaker, call or "
         "recording together."

@@ -220,6 +220,8 @@ class Check:
         if figure not in FIGURES:
             raise CheckError(f'"{expr}": there is no figure "{figure}"; {_known(figure)}')
         relative = _RELATIVE.fullmatch(match["limit"].strip())
+        if relative and float(relative[1] or 1) <= 0:
+            raise CheckError(f'"{expr}": a multiple of the baseline is above 0, such as "1.05 * baseline"')
         limit = float(relative[1] or 1) if relative else _limit(expr, figure, match["limit"].strip())
         if figure in SHARES and not relative and not 0 <= limit <= 1:
             raise CheckError(f'"{expr}": {figure} is a share between 0 and 1, not {limit:g}')
@@ -285,6 +287,8 @@ def _limit(expr: str, figure: str, text: str) -> float:
         meant = f"it is a ratio: write {float(unit[1]) / 100:g}"
     elif figure.startswith("cost ") and (dollars := re.fullmatch(rf"\$\s*({_NUMBER.pattern})", text)):
         meant = f"costs are US dollars: write {dollars[1]}"
+    elif turned := re.fullmatch(rf"baseline\s*\*\s*({_NUMBER.pattern})", text):
+        meant = f'write "{turned[1]} * baseline"'
     else:
         meant = 'its limit is a number, or a multiple of a baseline, such as "1.05 * baseline"'
     raise CheckError(f'"{expr}" is no threshold: "{text}" is no number; {meant}')

@@ -35,8 +35,15 @@ class Progress:
         with self._console.status(loading) as status:
             yield status.stop
 
-    def serving(self, status: Mapping[str, Any]) -> None:
-        """Print the component in each stage of the ready server, and the reason."""
+    def serving(self, status: Mapping[str, Any], *, side: str = "") -> None:
+        """Print the component in each stage of the ready server, and the reason.
+
+        Args:
+            status: the server's report.
+            side: A or B, if two servers are compared.
+        """
+        if side:
+            _print(self._console, Text(f"{side}  ", "bold"), Text(str(status.get("pipeline", {}).get("name", ""))))
         for stage, name in status.get("components", {}).items():
             _print(self._console, Text(f"{stage:>6}  ", "dim"), Text(str(name)))
         for reason in status.get("chosen", []):

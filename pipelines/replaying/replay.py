@@ -19,6 +19,7 @@ from latency.record.run import RunError, Status
 from latency.record.run_writer import RunWriter, new_folder
 from latency.render.numbers import plural
 from latency.report.checks import Check, CheckError
+from pipelines.auto import resolve
 from pipelines.replaying.chaos import Fault, parts_of, schedule
 from pipelines.replaying.injection import Injector
 from pipelines.replaying.progress import CallProgress, Progress
@@ -94,7 +95,7 @@ def _baseline(checks: Sequence[Check], name: str | None) -> Path | None:
 
 
 def _check_alternating(args: argparse.Namespace) -> None:
-    """Refuse options that do not go with --ab."""
+    """Refuse options that do not go with --ab, and wrong settings of either pipeline."""
     given = {
         "--url": args.url,
         "--pipeline": args.pipeline != AUTO,
@@ -104,6 +105,17 @@ def _check_alternating(args: argparse.Namespace) -> None:
     }
     if refused := [option for option, value in given.items() if value]:
         raise ConfigurationError(f"{refused[0]} cannot be combined with --ab, which names two pipelines to compare.")
+    for side, given_side in zip(SIDES.upper(), args.ab, strict=True):
+        pipeline, *own = given_side.split(",")
+        for setting in own:
+            if not setting.strip():
+                raise ConfigurationError(f"{side} ({pipeline}): a comma is followed by no setting; leave it out.")
+            if not setting.partition("=")[0].strip() or "=" not in setting:
+                raise ConfigurationError(f'{side} ({pipeline}): a setting is KEY=VALUE, not "{setting}".')
+        try:
+            resolve(pipeline, [*args.overrides, *own])
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{side} ({pipeline}): {error}") from error
 
 
 def chosen_fixtures(paths: Sequence[str], *, everything: bool) -> list[Fixture]:
@@ -171,8 +183,8 @@ async def _servers(args: argparse.Namespace, progress: Progress) -> AsyncIterato
 async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> list[Path]:
     progress = progress_of(fixtures, args.repeat * (2 if args.ab else 1))
     async with _servers(args, progress) as servers:
-        for server in servers:
-            progress.serving(server.status)
+        for side, server in zip(SIDES.upper(), servers, strict=False):
+            progress.serving(server.status, side=side if args.ab else "")
         return await record(args, fixtures, servers, progress, program="voice", cold=args.fresh or not args.url)
 
 

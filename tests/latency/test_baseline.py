@@ -140,6 +140,61 @@ def test_a_folder_comes_before_a_baseline_of_its_name(here: Path) -> None:
     with pytest.raises(RunError, match='there is no baseline "main"'):
         folder_of("main")
     save_baseline("main", here / "runs" / "20261126-000000-a")
+    write_run(here / "runs" / "20261127-000000-a", *[[one - 10 for one in call] for call in BEFORE])
     assert main(["compare", "main"]) == 0
     write_run(here / "main", [900, 900])
     assert main(["compare", "main"]) == 3, "the folder has only two turns"
+
+
+@pytest.mark.parametrize("command", ["save", "remove"])
+def test_whatever_is_no_baseline_is_left_as_it_is(here: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "baselines" / "notes").mkdir(parents=True)
+    (here / "baselines" / "notes" / "mine.txt").write_text("mine")
+    (here / "baselines" / "file").write_text("mine")
+    (here / "baselines" / "link").symlink_to(here / "runs" / "20261126-000000-a")
+    for name in ("notes", "file", "link"):
+        assert main(["baseline", command, name]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert (here / "baselines" / "notes" / "mine.txt").read_text() == "mine"
+    assert (here / "baselines" / "file").read_text() == "mine"
+    assert (here / "baselines" / "link").is_symlink()
+    assert Run.load(here / "runs" / "20261126-000000-a").turns
+
+
+def test_a_baseline_whose_replacement_was_killed_comes_back(here: Path) -> None:
+    save_baseline("main").rename(here / "baselines" / ".old-main")
+    assert names() == ["main"]
+    save_baseline("main").rename(here / "baselines" / ".old-main")
+    assert len(Run.load(folder_of("main")).turns) == 24
+    folder_of("main").rename(here / "baselines" / ".old-main")
+    with pytest.raises(RunError, match="nowhere does not exist"):
+        save_baseline("main", Path("nowhere"))
+    assert names() == ["main"]
+
+
+def test_a_removed_baseline_does_not_come_back(here: Path) -> None:
+    shutil.copytree(save_baseline("main"), here / "baselines" / ".old-main")
+    assert main(["baseline", "remove", "main"]) == 0
+    assert names() == []
+    assert list((here / "baselines").iterdir()) == []
+
+
+def test_a_run_without_its_recordings_is_no_baseline(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "runs" / "20261126-000000-a" / "talk-2.wav").unlink()
+    assert main(["baseline", "save", "main"]) == 3
+    assert "cannot be a baseline: the recording of talk-2 is missing; replay again" in capsys.readouterr().err
+    assert names() == []
+
+
+def test_a_folder_that_cannot_be_written_is_named_without_our_own_files(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "baselines").write_text("a file")
+    assert main(["baseline", "save", "main"]) == 2
+    assert capsys.readouterr().err == "latency: baselines/main cannot be changed: Not a directory\n"
+
+
+def test_a_baseline_is_not_compared_with_its_own_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["baseline", "save", "main"])
+    assert main(["compare", "main"]) == 2
+    assert "baselines/main and runs/20261126-000000-a are copies of one run; name two runs" in capsys.readouterr().err

@@ -282,3 +282,8 @@ def test_a_reader_that_leaves_early_is_no_error(short_run: Path) -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(30) == 1
+
+
+def test_a_page_and_a_trace_need_two_files(short_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(short_run), "--html", "same", "--trace", "./same"]) == 2
+    assert capsys.readouterr().err == "latency: --html and --trace name the same file; name two\n"

@@ -137,6 +137,7 @@ def spoil(here: Path) -> None:
         (["a", "empty"], 2, "empty is not a run: it has no run.json"),
         (["a", "nowhere/at/all"], 2, "nowhere/at/all does not exist"),
         (["main", "a"], 2, 'there is no baseline "main" in baselines; save one with `latency baseline save main`'),
+        (["a", ""], 2, "takes the name of a run or baseline, not an empty text"),
         (["a"], 3, "there is no run in runs; run `voice replay` first"),
         (["a", "b", "c"], 2, 'unexpected argument "c"'),
     ],

@@ -46,6 +46,7 @@ def test_the_history_is_also_a_page(here: Path, capsys: pytest.CaptureFixture[st
     page = Path("page.html").read_text()
     assert '"name":"turn p50","points":[[1,450.0]' in page
     assert "talk/call ×2" in page
+    assert ": latency history --html page.html" in page
     assert main(["history", "--html", "missing/page.html"]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
@@ -61,9 +62,25 @@ def test_an_entry_can_be_drawn(here: Path, capsys: pytest.CaptureFixture[str]) -
             "played": {"talk/call": 2},
             "simulated": ["sim:x"],
             "refused": False,
+            "lacks": [],
             "figures": {"turn p50": 450.0, "turn max": 500.0},
         }
     ]
+
+
+def test_a_run_that_is_not_whole_is_marked(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = here / "runs" / "20261126-000000-a"
+    (folder / "talk-0.wav").unlink()
+    content = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(content | {"status": "interrupted"}))
+    (here / "baselines" / "main").rename(here / "baselines" / ".new-main")
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["history"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].endswith("interrupted, recording lost")
+    assert not any("baselines" in line for line in lines), "a folder that is being written is no baseline"
 
 
 def test_a_figure_without_data_is_unknown(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,6 +111,4 @@ def test_without_a_run_there_is_no_history(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["history"]) == 3
-    assert capsys.readouterr().err == (
-        "latency: there is no run to list in runs or baselines; run `voice replay` first\n"
-    )
+    assert capsys.readouterr().err == ("latency: there is no run in runs or baselines; run `voice replay` first\n")

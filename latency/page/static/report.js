@@ -16,7 +16,7 @@ let first = 0; // The first of them on this page of the list.
 const svg = (tag, attributes) => made(tag, { of: MARKUP, ...attributes });
 const name = (turn) => (several ? `${turn.session}, turn ${turn.number}` : `Turn ${turn.number}`);
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-const took = (turn) => (turn.ms == null ? (turn.verdicts[0] === "not answered" ? "no answer" : "–") : `${Math.round(turn.ms)} ms`);
+const took = (turn) => (turn.ms == null ? (turn.verdicts[0] === "not answered" ? "no answer" : "–") : `${turn.shown} ms`);
 const styled = (group) => group.replace(" ", "-");
 const signed = (ms) => `${ms < 0 ? "−" : "+"}${Math.abs(ms)} ms`;
 
@@ -296,7 +296,7 @@ function waveOf(turn) {
   const labelled = [["end of speech", 0]];
   for (const [mark, ms] of Object.entries(turn.marks ?? {})) {
     // The client's own report of the first sound is some milliseconds from the measured one, which counts.
-    const measured = mark === "first audible" ? Math.round(turn.ms ?? ms) : ms;
+    const measured = mark === "first audible" ? turn.ms == null ? ms : Number(turn.shown) : ms;
     if (LABELLED[mark]) labelled.push([`${LABELLED[mark]} ${signed(measured)}`, measured]);
     else drawing.append(svg("line", { class: "tick", x1: at(ms) * columns, x2: at(ms) * columns, y1: 46, y2: 54 }));
   }

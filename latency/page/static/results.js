@@ -22,28 +22,41 @@ function sectionOf({ title, tables, plot, lines }) {
 function keyOf({ kind, series }) {
   const key = made("p", { class: "key dim" });
   series.forEach(({ name }, index) => {
-    const sample = made("svg", { of: "http://www.w3.org/2000/svg", width: 28, height: 10, "aria-hidden": "true" });
-    const style = { stroke: colour(index), "stroke-width": kind === "dots" ? 8 : 2.5, "stroke-dasharray": kind === "dots" ? "none" : DASHES[index % COLOURS] };
-    sample.append(made("line", { of: "http://www.w3.org/2000/svg", x1: kind === "dots" ? 16 : 0, x2: kind === "dots" ? 24 : 28, y1: 5, y2: 5, ...style }));
+    const marks = [];
+    if (kind !== "dots") marks.push(Plot.line([[0, 0.5], [1, 0.5]], { stroke: colour(index), strokeWidth: 2.5, strokeDasharray: DASHES[index % COLOURS] }));
+    if (kind !== "steps") marks.push(Plot.dot([[0.5, 0.5]], symbolOf(index, 4)));
+    const whole = { axis: null, domain: [0, 1] };
+    const sample = Plot.plot({ width: 28, height: 14, margin: 0, className: "sample-plot", x: whole, y: whole, marks });
+    for (const part of sample.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+    sample.setAttribute("aria-hidden", "true");
     key.append(made("span", {}, sample, " ", quoted(name)));
   });
   return key;
 }
 
 const colour = (index) => `var(--series-${index % COLOURS})`;
+const symbolOf = (index, r) => ({ symbol: SYMBOLS[index % SYMBOLS.length], fill: colour(index), r });
 
 function drawPlot(box, { title, x, y, kind, series, limits, limits_on: axis }) {
   const rule = axis === "x" ? Plot.ruleX : Plot.ruleY;
   const marks = [rule(limits, { stroke: "currentColor", strokeDasharray: "3,3" })];
+  const place = axis === "x" ? { x: (limit) => limit, frameAnchor: "top", dy: -8 } : { y: (limit) => limit, frameAnchor: "right", textAnchor: "end", dy: -7 };
+  marks.push(Plot.text(limits, { ...place, text: (limit) => `${limit} ms`, fill: "currentColor" }));
+  // The names of points in the right half stand to their left, so that they end in the drawing.
+  const across = series.flatMap(({ points }) => points.map(([x]) => x));
+  const middle = Math.sqrt(Math.min(...across) * Math.max(...across));
   series.forEach(({ points, labels }, index) => {
     const channels = { x: ([x]) => x, y: ([, y]) => y };
     if (kind === "dots") {
-      marks.push(Plot.dot(points, { ...channels, symbol: SYMBOLS[index % SYMBOLS.length], fill: colour(index), r: 5 }));
-      marks.push(Plot.text(points, { ...channels, text: (_, at) => labels[at], dy: -11, fill: "currentColor" }));
+      marks.push(Plot.dot(points, { ...channels, ...symbolOf(index, 5) }));
+      for (const textAnchor of ["start", "end"]) {
+        const text = ([x], at) => ((x > middle) === (textAnchor === "end") ? labels[at] : "");
+        marks.push(Plot.text(points, { ...channels, text, textAnchor, dy: -11, fill: "currentColor" }));
+      }
     } else {
       const curve = kind === "steps" ? "step-after" : "linear";
       marks.push(Plot.line(points, { ...channels, curve, stroke: colour(index), strokeWidth: 2.5, strokeDasharray: DASHES[index % COLOURS] }));
-      if (kind === "line") marks.push(Plot.dot(points, { ...channels, symbol: SYMBOLS[index % SYMBOLS.length], fill: colour(index), r: 4 }));
+      if (kind === "line") marks.push(Plot.dot(points, { ...channels, ...symbolOf(index, 4) }));
     }
   });
   const told = `${series.map(({ name }) => name).join(", ")}; the figures are in the tables below.`;

@@ -33,6 +33,7 @@ def main(argv: Sequence[str]) -> int:
         SystemExit: For `--help` (0) and for invalid arguments (2).
     """
     args = _parser().parse_args(argv)
+    args.argv = list(argv)
     status = run(lambda: _run(args))
     if status == INTERRUPTED:
         # Python would wait for the pool of detectors, whose processes may have ended while holding one of its locks.
@@ -155,8 +156,9 @@ def _show(recorded: DetectorReports, args: argparse.Namespace) -> int:
     ]
     if args.html:
         from latency.page.document import document
+        from latency.page.results import made_by
 
-        write_page(args.html, document(render.page(curves)))
+        write_page(args.html, document(made_by(render.page(curves), ["latency", "curve", *args.argv])))
     with printing():
         if args.json:
             print(render.json(curves, recorded.detectors, seed=args.seed))

@@ -17,15 +17,29 @@ MOST_SPEAKERS = 12
 METHOD = (
     "Delays run from the labelled end of speech to the end of the turn, in audio time: no computing time is counted. "
     "Cut-offs are those of pauses of 0.2 to 5 s, each judged as if the turn had not been cut off before; delays are "
-    "those of all turns. The best settings are chosen on these recordings. In brackets: over speakers, "
-    f"{INTERVAL_METHOD}. See docs/benchmarks/README.md."
+    "those of all turns. The best settings are chosen on these recordings."
 )
 
 
 def text(curves: Sequence[Curve], *, all_speakers: bool) -> str:
     """All curves; `all_speakers` lists each speaker."""
     blocks = ["\n".join(_block(curve, all_speakers=all_speakers)) for curve in curves]
-    return "\n\n".join([*blocks, folded(METHOD)]) + "\n"
+    return "\n\n".join([*blocks, folded(f"{_method(curves)} See docs/benchmarks/README.md.")]) + "\n"
+
+
+def _method(curves: Sequence[Curve]) -> str:
+    """The method, and the intervals' if there are any."""
+    estimates = [
+        estimate
+        for curve in curves
+        for estimate in (
+            *(one for rule in curve.rules for one in (rule.delay_at_budget, rule.share_at_delay)),
+            *(curve.in_force.share, curve.in_force.mean, curve.in_force.p95),
+        )
+    ]
+    if all(estimate.interval is None for estimate in estimates):
+        return METHOD
+    return f"{METHOD} In brackets: over speakers, {INTERVAL_METHOD}."
 
 
 def json(curves: Sequence[Curve], detectors: Detectors, *, seed: int) -> str:
@@ -47,7 +61,10 @@ def page(curves: Sequence[Curve]) -> Results:
         for curve in curves
     ]
     return Results(
-        title="The delay at the end of a turn, against the pauses cut off", head=[], sections=sections, notes=[METHOD]
+        title="The delay at the end of a turn, against the pauses cut off",
+        head=[],
+        sections=sections,
+        notes=[_method(curves)],
     )
 
 

@@ -67,11 +67,11 @@ def _cost(advised: Row, other: Row | None) -> str:
 
 
 def _quality(advised: Row, other: Row | None, chain: int) -> str:
-    if advised.quality is None:
+    if advised.right is None:
         return ", and how often it is right is not known by one measure"
-    text = f", and {_percent(advised.quality)} of answers are right"
-    if other is not None and other.quality is not None:
-        text += f" instead of {_percent(other.quality)}"
+    text = f", and {_percent(advised.right)} of turns get a right answer"
+    if other is not None and other.right is not None:
+        text += f" instead of {_percent(other.right)}"
     if advised.chain is not None:
         text += f" (all {chain} of a call: {_percent(advised.chain)}"
         text += f" instead of {_percent(other.chain)})" if other is not None and other.chain is not None else ")"

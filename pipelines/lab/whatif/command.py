@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     check_page(args.html)
-    return _show(_find(args), as_json=args.json, html=args.html)
+    return _show(_find(args), args)
 
 
 def _parser() -> Parser:
@@ -215,16 +215,17 @@ def _progress(rows: int) -> Callable[[int], None]:
     return said
 
 
-def _show(finding: "Finding", *, as_json: bool, html: Path | None) -> int:
+def _show(finding: "Finding", args: argparse.Namespace) -> int:
     from latency.record.json_form import to_json
     from pipelines.lab.whatif.render import page, text
 
-    if html:
+    if args.html:
         from latency.page.document import document
+        from latency.page.results import made_by
 
-        write_page(html, document(page(finding)))
+        write_page(args.html, document(made_by(page(finding), ["latency", "whatif", *args.argv])))
     with printing():
-        if as_json:
+        if args.json:
             print(json.dumps(to_json(finding), indent=2, ensure_ascii=False))
         else:
             sys.stdout.write(text(finding))

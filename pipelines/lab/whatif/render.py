@@ -7,6 +7,7 @@ from latency.command_line import WIDTH
 from latency.page.results import Plot, Results, Section, Series, Table, in_one_line, styled
 from latency.render.layout import LABEL, fitted, labelled
 from latency.render.numbers import NEVER, UNKNOWN, ms
+from pipelines.lab.whatif.advice import LONE
 from pipelines.lab.whatif.finding import Finding, Window
 from pipelines.lab.whatif.quality import VERIFYING_ASSUMED, VOTING_ASSUMED
 from pipelines.lab.whatif.row import Row
@@ -78,11 +79,16 @@ def page(finding: Finding) -> Results:
 
 def _dots(name: str, rows: Sequence[Row]) -> Series:
     known = [
-        (row.policy, row.usd_per_100_turns, row.turn_p95_ms)
+        (_label(row), row.usd_per_100_turns, row.turn_p95_ms)
         for row in rows
         if row.usd_per_100_turns is not None and row.turn_p95_ms is not None
     ]
-    return Series(name=name, points=[(usd, late) for _, usd, late in known], labels=[policy for policy, _, _ in known])
+    return Series(name=name, points=[(usd, late) for _, usd, late in known], labels=[label for label, _, _ in known])
+
+
+def _label(row: Row) -> str:
+    """The model of a row, or the policy by which several were asked; the legend names their symbol."""
+    return row.name.removeprefix("sim:") if row.policy == LONE else row.policy
 
 
 def _head(finding: Finding) -> Iterator[str]:
@@ -177,7 +183,7 @@ def _gains(row: Row) -> list[str]:
         UNKNOWN if row.requests_per_turn is None else f"{row.requests_per_turn:.2f}",
         _share(row.by_fast if row.fast else None),
         UNKNOWN if row.usd_per_100_turns is None else f"{row.usd_per_100_turns:.3f}",
-        _share(row.quality),
+        _share(row.right),
         _share(row.chain),
         UNKNOWN if row.seconds_to_correct is None else f"{row.seconds_to_correct:.2f}",
     ]
@@ -211,8 +217,8 @@ def _notes(finding: Finding) -> Iterator[str]:
     yield _line("$", "all requests, including lost, repeated and speculative ones.")
     yield _line(
         "right",
-        f"answers that are right, weighted by who spoke; all {finding.chain}: p^{finding.chain}. s to correct: "
-        "latency/p + (1/p - 1) * speech, as each mistake makes the caller say it again.",
+        f"turns that get a right answer, weighted by who spoke (p); all {finding.chain}: p^{finding.chain}. "
+        "s to correct: latency/p + (1/p - 1) * speech, as each mistake makes the caller say it again.",
     )
     if any(row.policy == "best_of" for row in finding.rows):
         yield _line("best_of", f"three candidates an answer, picked by majority. {VOTING_ASSUMED}")

@@ -5,7 +5,8 @@
 * Quality: the share of right answers, each tier's weighted by the number of answers it spoke; None unless all tiers
   have figures of the same measure. For answers that were picked from candidates, or verified, see
   `pipelines.lab.whatif.quality`.
-* Chain: p^n, how often n turns in a row are all right; p is the quality times the share of turns that are answered.
+* Right: p, the quality times the share of turns that are answered: how many of all turns get a right answer.
+* Chain: p^n, how often n turns in a row are all right.
 * Seconds to a correct answer: latency / p + (1/p - 1) * speech. A wrong answer makes the caller say it again, so the
   number of attempts is geometric with the mean 1/p; each costs the mean turn latency, and each but the first the mean
   length of the caller's speech. The time of listening to a wrong answer is not counted.
@@ -67,6 +68,9 @@ class Row:
     by_fast: float | None
     """The share of answers that the fast tier spoke."""
     quality: float | None
+    """The share of right answers."""
+    right: float | None
+    """p, the share of turns that get a right answer."""
     chain: float | None
     """p^n."""
     seconds_to_correct: float | None
@@ -127,6 +131,7 @@ def row(cell: Cell, held: HeldTurns, *, budget: float, chain: int) -> Row:
         usd_per_100_turns=_rounded(_usd(cell.tiers, held.turns)),
         by_fast=_rounded(spoken["fast"] / spoken.total() if spoken.total() else None),
         quality=_rounded(quality),
+        right=_rounded(right),
         chain=None if right is None else _rounded(right**chain),
         seconds_to_correct=_rounded(_seconds_to_correct(right, answered, _speech(held.turns))),
     )

@@ -137,6 +137,7 @@ async def test_hostile_words_are_shown_as_words(hostile_run: Path) -> None:
         page = browser.page
         await page.click("#turn-0 summary")
         shown = HOSTILE.replace("\x1b", "\\x1b").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+        shown = shown.replace("\u202e", "\\u202e")
         assert (await page.locator("#turn-0 .detail dd").all_text_contents())[:3] == [shown] * 3
         assert await page.locator("main img, main script:not([id]) ~ b").count() == 0
         assert await page.title() == f"{hostile_run}: turn latency"

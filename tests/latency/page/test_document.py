@@ -64,7 +64,12 @@ def test_no_markup_of_a_transcript_is_in_the_file(hostile_run: Path, short_run: 
     assert page.count("<script") == plain.count("<script")
     assert page.count("<!--") == plain.count("<!--")
     words = json.loads(data[1])["turns"][0]["words"]
-    shown = HOSTILE.replace("\x1b", "\\x1b").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    shown = (
+        HOSTILE.replace("\x1b", "\\x1b")
+        .replace("\u2028", "\\u2028")
+        .replace("\u2029", "\\u2029")
+        .replace("\u202e", "\\u202e")
+    )
     assert words[:3] == [["text", shown], ["heard", shown], ["said", shown]]
     assert "\x1b" not in page
 

@@ -30,6 +30,11 @@ def test_a_turn_has_its_verdict_its_words_and_its_reason(short_run: Path) -> Non
     assert [turn.counts for turn in (first, cut_off, barge_in)] == [True, False, False]
 
 
+def test_a_turn_is_rounded_as_the_headline_is(make_run: MakeRun) -> None:
+    page = page_of(build(Run.load(make_run([first_turn()], None))), lambda _: None)
+    assert [turn.shown for turn in page.turns] == ["" if turn.ms is None else f"{turn.ms:.0f}" for turn in page.turns]
+
+
 def test_the_waterfall_is_that_of_latency_turn(short_run: Path) -> None:
     turn = page(short_run).turns[0]
     rows = {row.label: row for row in turn.rows}

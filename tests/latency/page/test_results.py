@@ -46,6 +46,8 @@ def test_a_load_test_has_its_tables_and_latency_by_calls_at_once(tmp_path: Path)
         ("95th percentile", 500.0),
     ]
     assert at_once.tables[0].headings[0] == "at once"
+    assert load_test(tmp_path / "again").head[-1][0].startswith("Made 2026-11-20T17:03:12+01:00")
+    assert any(note.startswith("host: 2 CPUs") for note in load_test(tmp_path / "third").notes)
     assert by_caller.tables[0].rows[-1][0] == "all"
 
 
@@ -66,6 +68,7 @@ def test_a_comparison_has_its_verdict_its_tables_and_both_distributions(tmp_path
     assert any(
         "it is unknown how many more would be: a turn takes 100 ms longer in B" in line for line, _ in found.head
     )
+    assert found.notes[-1].startswith("B: 2026-11-20T17:03:12+01:00")
     (section,) = found.sections
     assert section.plot
     a, b = section.plot.series

@@ -55,7 +55,7 @@ def test_what_is_no_file_is_not_read(name: str, kind: str, short_run: Path, caps
     assert ("larger than 64 MiB" if kind == "huge" else "no regular file") in found.err
 
 
-@pytest.mark.parametrize("text", ["\ud800", "\x1b[2J", "\x9b2J", "a\0b", "\x7f", LONG, "\u2028"])
+@pytest.mark.parametrize("text", ["\ud800", "\x1b[2J", "\x9b2J", "a\0b", "\x7f", LONG, "\u2028", "\u202e", "\u2066"])
 def test_texts_of_a_run_can_be_printed(text: str, short_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = short_run / "run.json"
     content = json.loads(path.read_text())

@@ -283,6 +283,18 @@ def test_the_newest_run_is_found_by_its_name(tmp_path: Path) -> None:
     assert newest(tmp_path).name == "20261121-090000-local"
 
 
+def test_the_newest_run_may_have_any_name(tmp_path: Path) -> None:
+    for name, created in (
+        ("20261120-170312-embedded", '{"created": "2026-11-20T17:03:12+01:00"}'),
+        ("second", '{"created": "2026-11-20T16:30:00+00:00"}'),
+        ("20261121-090000-damaged", '{"created": "2026-11-21'),
+        (".hidden", '{"created": "2026-11-22T16:30:00+00:00"}'),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(created)
+    assert newest(tmp_path).name == "second"
+
+
 def test_a_run_without_turns_does_not_stand_before_one_with_them(tmp_path: Path) -> None:
     for name, turns in (
         ("20261120-170312-full", "{}\n"),

@@ -1,5 +1,6 @@
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from latency.record.run import Run
 from latency.render.comparison import sentence, write
 from latency.report.report import build
 from tests.latency.compare.written_runs import write_run
+from tests.latency.conversations import HEADER
 
 CALLS = [[400, 450, 380, 520, 430, 410]] * 4
 
@@ -53,8 +55,25 @@ def test_unanswered_turns_are_named(tmp_path: Path) -> None:
     assert row.split()[:6] == ["turn", "24", "420", "never", "+never", "[+never,"]
 
 
+def test_runs_that_alternated_are_not_advised_to_alternate(tmp_path: Path) -> None:
+    header = replace(HEADER, command=["voice", "replay", "--ab", "a", "b"])
+    runs = [write_run(tmp_path / side, CALLS[0] * 2, header=header) for side in "ab"]
+    told = " ".join(text(compare(*(build(Run.load(run)) for run in runs))).split())
+    assert "repeat the calls (--repeat 3)" in told
+    assert "let them alternate" not in told
+    assert "let them alternate" in " ".join(text(compared(tmp_path / "one", [CALLS[0]])).split())
+
+
+def test_without_an_interval_the_reason_is_left_to_the_caller(tmp_path: Path) -> None:
+    found = compared(tmp_path, [CALLS[0][:1]])
+    assert sentence(found).startswith("Not enough to tell: 1 turn has a latency in both runs")
+    assert "Not enough to tell" not in text(found)
+
+
 def test_a_narrow_terminal_has_no_intervals_of_the_tail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = compared(tmp_path, [[one + 100 for one in call] for call in CALLS])
+    # The folders' names are in the text.
+    monkeypatch.chdir(tmp_path)
+    found = compared(Path(), [[one + 100 for one in call] for call in CALLS])
     monkeypatch.setenv("COLUMNS", "120")
     assert text(found).count("[+100, +100]") == 2
     monkeypatch.setenv("COLUMNS", "80")

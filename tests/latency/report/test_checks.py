@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -203,7 +204,20 @@ def test_a_baseline_without_the_figure_is_no_limit(report: Report) -> None:
     assert (never.verdict, never.reason) == ("no data", "in the baseline, it is that of an unanswered turn")
 
 
-@pytest.mark.parametrize("limit", ["baseline * 2", "2 baseline", "base", "5 % * baseline"])
+@pytest.mark.parametrize(
+    ("expr", "complaint"),
+    [
+        ("turn p50 <= baseline * 1.05", 'write "1.05 * baseline"'),
+        ("turn p50 <= -1 * baseline", "a multiple of the baseline is above 0"),
+        ("turn p50 <= 0 * baseline", "a multiple of the baseline is above 0"),
+    ],
+)
+def test_a_multiple_of_the_baseline_has_one_form(expr: str, complaint: str) -> None:
+    with pytest.raises(CheckError, match=re.escape(complaint)):
+        Check.parse(expr)
+
+
+@pytest.mark.parametrize("limit", ["baseline * many", "2 baseline", "base", "5 % * baseline"])
 def test_other_forms_of_a_relative_limit_are_refused(limit: str) -> None:
     with pytest.raises(
         CheckError, match=r'its limit is a number, or a multiple of a baseline, such as "1.05 \* baseline"'

@@ -26,19 +26,22 @@ def voice(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def test_two_pipelines_alternate_and_each_has_a_run(tmp_path: Path) -> None:
-    done = voice(*SAMPLES, "--ab", "embedded", SLOWER, "--repeat", "2", "--out", "both", cwd=tmp_path)
-    called = [line.rpartition(" (")[0] for line in done.stderr.splitlines() if line.endswith("/8)")]
-    assert called == ["01-1 A", "01-1 B", "02-1 B", "02-1 A", "01-2 B", "01-2 A", "02-2 A", "02-2 B"], done.stderr
+    done = voice(SAMPLES[0], "--ab", "embedded", SLOWER, "--repeat", "2", "--out", "both", cwd=tmp_path)
+    called = [line.rpartition(" (")[0] for line in done.stderr.splitlines() if line.endswith("/4)")]
+    assert called == ["01-1 A", "01-1 B", "01-2 B", "01-2 A"], done.stderr
+    assert [line for line in done.stderr.splitlines() if line[:3] in ("A  ", "B  ")] == ["A  embedded", "B  embedded"]
     runs = {side: Run.load(tmp_path / "both" / side) for side in "ab"}
     for run in runs.values():
         assert run.status == "complete"
-        assert [turn.session for turn in run.turns] == ["01-1", "02-1", "01-2", "02-2"]
-        assert [turn.cold for turn in run.turns] == [True, False, False, False]
+        assert [turn.session for turn in run.turns] == ["01-1", "01-2"]
+        assert [turn.cold for turn in run.turns] == [True, False]
     assert [run.header.pipeline["vad"]["stop_ms"] for run in runs.values()] == [200, 600]
     assert "changed       vad.stop_ms: 200 → 600" in done.stdout or done.returncode == 3
-    # Three turns are too few for a verdict; a run on a busy machine is refused.
+    # One turn is too few for a verdict; a run on a busy machine is refused.
     assert done.returncode == 3
-    assert "voice: Not enough to tell: 3 turns" in done.stderr or "are no data" in done.stderr
+    assert "Not enough to tell" not in done.stdout
+    assert "`voice replay --ab`" not in done.stdout
+    assert "voice: Not enough to tell: 1 turn has" in done.stderr or "are no data" in done.stderr
 
 
 @pytest.fixture
@@ -69,6 +72,23 @@ def test_options_that_do_not_go_with_two_pipelines(
     Path("both/b/run.json").write_text("{}")
     with pytest.raises(ConfigurationError, match=said):
         run_replay(arguments(ab=["embedded", "local"], **changed))
+
+
+@pytest.mark.parametrize(
+    ("sides", "said"),
+    [
+        (["embedded", "embedded,"], r"^B \(embedded\): a comma is followed by no setting; leave it out\.$"),
+        (["embedded,vad", "embedded"], r'^A \(embedded\): a setting is KEY=VALUE, not "vad"\.$'),
+        (["embedded", "embedded,vad.stop_ms=fast"], r"^B \(embedded\): embedded\.toml: vad\.stop_ms"),
+        (["embedded", "embedded,name.x=1"], r'^B \(embedded\): name\.x=1: "name" is a value, not a table\.$'),
+        (["nowhere", "embedded"], r'^A \(nowhere\): There is no pipeline "nowhere"'),
+    ],
+)
+def test_wrong_settings_name_their_side_before_anything_starts(
+    arguments: Callable[..., Namespace], sides: list[str], said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        run_replay(arguments(ab=sides))
 
 
 @pytest.mark.parametrize(

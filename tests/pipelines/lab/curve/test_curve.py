@@ -159,6 +159,14 @@ def test_json_holds_every_figure_of_the_tables(curve: Curve) -> None:
     assert content["method"]["seed"] == 7
 
 
+def test_brackets_are_explained_only_where_there_are_some(curve: Curve) -> None:
+    assert "In brackets" in render.page([curve]).notes[0]
+    few = make_curve("People", callers(1), RULE, seed=1)
+    assert "In brackets" not in render.page([few]).notes[0]
+    assert "docs/" not in render.page([curve]).notes[0]
+    assert "docs/" in render.text([curve], all_speakers=False)
+
+
 def test_the_page_has_the_rules_as_a_plot_and_the_figures_as_tables(curve: Curve) -> None:
     (section,) = render.page([curve]).sections
     assert section.title.startswith("People: 60 turns by 10 speakers, 60 pauses of ")

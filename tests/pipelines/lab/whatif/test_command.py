@@ -102,7 +102,11 @@ def test_the_page_has_the_tables_and_what_is_simulated(capsys: pytest.CaptureFix
     found = json.loads(content[1])
     assert found["head"][0] == ["SIMULATED, not real: sim:opus, sim:groq-fast", "magenta"]
     policies, tiers = found["sections"]
-    assert policies["plot"]["series"][-1]["name"] == "sim:opus + sim:groq-fast"
+    series = policies["plot"]["series"]
+    assert series[-1]["name"] == "sim:opus + sim:groq-fast"
+    assert series[0]["labels"][0] == "opus"
+    assert "single" not in [label for one in series for label in one["labels"]]
+    assert ": latency whatif --fast --turns 30" in found["head"][-1][0]
     for table in (*policies["tables"], *tiers["tables"]):
         assert all(len(row) == len(table["headings"]) for row in table["rows"])
     missing = tmp_path / "nowhere" / "page.html"

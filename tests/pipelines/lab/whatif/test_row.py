@@ -43,6 +43,16 @@ def test_ten_turns_with_nine_right_in_ten_are_all_right_in_35_of_100_calls() -> 
     assert found.chain == pytest.approx(0.349, abs=0.001)
 
 
+def test_the_share_of_right_turns_counts_those_without_an_answer() -> None:
+    found = fast_row(Cell(policy="single", large=tier("sonnet", 1.0)), plan(2000))
+    assert found.quality == 1
+    assert found.right is not None
+    assert found.chain is not None
+    assert 0.9 < found.right < 1
+    assert found.chain == pytest.approx(found.right**10, abs=0.001)
+    assert f"{found.right * 100:.1f} % of turns get a right answer" in advice([found], chain=10)
+
+
 def test_a_mistake_costs_the_turn_and_saying_it_again() -> None:
     assert seconds_to_correct(0.8, 1.0, 2.0) == 0.8
     # Half of the answers are wrong: two attempts, one of them repeated.

@@ -146,7 +146,7 @@ def _found(voice: Samples, other: Samples) -> float:
     first = int((power[size:] - power[: len(power) - size]).argmax())
     part, level = voice[first : first + size], _levelled(other)[first : first + size]
     met = _crossed(part**2, level**2)
-    counts = met >= LEAST_MET * float(np.dot(part, part))
+    counts = met > LEAST_MET * float(np.dot(part, part))
     if not counts.any():
         return 0.0
     peaks = np.abs(_crossed(part, level)[counts]) / np.sqrt(met[counts])

@@ -38,6 +38,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for variable in ("OPENAI_API_KEY", "VOICE_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
+    # A busy machine sends audio late, which is not to decide these tests.
+    monkeypatch.setattr(PacingFigures, "refusal", None)
     # What it does to the process is not to outlive the test.
     monkeypatch.setattr("pipelines.measuring.command.prepare_process", lambda **_: None)
 
@@ -66,6 +68,17 @@ def alike(one: Pcm, other: Pcm) -> float:
     return float(np.abs(np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size).conj())).max())
 
 
+def alike_in_pieces(heard: Pcm, said: Pcm) -> float:
+    """The median correlation of each 0.1 s of a sound with what was heard: gaps of a busy machine move the pieces."""
+    pieces = [said[at : at + RATE // 10].astype(float) for at in range(0, len(said) - RATE // 10 + 1, RATE // 10)]
+    found = []
+    for piece in pieces:
+        crossed = np.correlate(heard.astype(float), piece)
+        energy = np.convolve(heard.astype(float) ** 2, np.ones(len(piece)), "valid")
+        found.append(np.max(np.abs(crossed) / np.sqrt(np.maximum(energy, 1.0) * np.dot(piece, piece))))
+    return float(np.median(found))
+
+
 def test_a_pipecat_agent_is_judged_by_the_recording_alone(capsys: pytest.CaptureFixture[str]) -> None:
     async def bot(socket: ServerConnection) -> None:
         pipecat_bot = pipecat_rig.Bot(socket)
@@ -90,7 +103,7 @@ def test_a_pipecat_bot_is_called_as_twilio_calls_it(capsys: pytest.CaptureFixtur
     caller, agent = heard()
     # The telephone takes what is above 3.4 kHz, and µ-law adds noise.
     assert alike(caller, listening.heard) > 0.9
-    assert alike(agent, answer(RATE)) > 0.7
+    assert alike_in_pieces(agent, answer(RATE)) > 0.7
     assert Run.load(Path("run")).sessions[0].playout.rate == 8000
 
 
@@ -197,7 +210,7 @@ def test_the_rate_of_a_realtime_session_is_read_or_refused(form: dict[str, Any],
 def test_a_run_whose_latencies_are_refused_has_no_data(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PacingFigures, "refusal", property(lambda _: "its clock drifted"))
+    monkeypatch.setattr(PacingFigures, "refusal", "its clock drifted")
     with serving(RealtimeServer()) as url:
         assert measured(url, "--protocol", "realtime") == 3
     assert "are no data: " in capsys.readouterr().err.splitlines()[-1]

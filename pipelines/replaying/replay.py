@@ -319,5 +319,5 @@ async def one_call(
     if result.closed and not injector:
         unsent = len(fixture.turns) - len(result.reached)
         left = f" ({unsent} of {plural(len(fixture.turns), 'turn')} not sent)" if unsent else ""
-        end = "" if not left and result.closed.endswith((".", "?")) else "."
-        raise ComponentError(f"The call ended early: {result.closed.rstrip('.') if end else result.closed}{left}{end}")
+        reason = result.closed.rstrip(".") + left
+        raise ComponentError(f"The call ended early: {reason}{'' if reason.endswith('?') else '.'}")

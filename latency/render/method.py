@@ -14,17 +14,18 @@ from latency.report.stats import INTERVAL_METHOD, METHOD
 
 def conditions(report: Report) -> Iterator[str]:
     """The conditions of the measurement, one line each."""
-    if (left := report.residual_ms) is None:
-        yield labelled("residual", "unknown (no clock alignment, or marks are missing)")
-    else:
+    if (left := report.residual_ms) is not None:
         yield (
             f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms of latency that the marks do not explain; "
             f"above {budget.UNEXPLAINED * 1000:g} ms in {left.flagged} of {plural(left.n, 'turn')}"
         )
         for one in report.unexplained:
             yield labelled("", f"turn {report.name_of(one.session, one.turn)}: {one.sentence}")
+    elif not report.by_recording_alone:
+        yield labelled("residual", "unknown (no clock alignment, or marks are missing)")
     yield labelled("pacing", _pacing(report))
-    yield labelled("stalls", _stalls(report))
+    if report.watched or not report.by_recording_alone:
+        yield labelled("stalls", _stalls(report))
     header, host = report.header, report.host
     yield (
         f"host         {plural(host['cpus'], 'CPU')}, load {decimal(host['load_before'])} before and "

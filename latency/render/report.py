@@ -48,7 +48,7 @@ def write(report: Report, file: TextIO) -> None:
     if has_stages and report.has_latencies and not report.only_cold:
         console.print(contribution_table(report, width=console.width))
         console.print()
-    if slowest := worst_table(report):
+    if (has_stages or not report.by_recording_alone) and (slowest := worst_table(report)):
         console.print(slowest)
         console.print()
     for line in (*_figures(report), *fault_lines(report.accounts), *conditions(report)):
@@ -70,7 +70,8 @@ def _figures(report: Report) -> Iterator[str]:
         f"unanswered {sum(turns.unanswered.values())}{reasons}",
     )
     known = UNKNOWN if turns.answers_ok is None else f"{turns.answers_ok} of {report.scored} with a known right answer"
-    yield labelled("answers ok", f"{known}; word error rate (wer) {percent(quality.wer)}")
+    if not report.by_recording_alone or turns.answers_ok is not None or quality.wer is not None:
+        yield labelled("answers ok", f"{known}; word error rate (wer) {percent(quality.wer)}")
     if checks := quality.checks:
         yield labelled("words", _word_checks(checks))
     yield labelled(
@@ -123,7 +124,8 @@ def _figures(report: Report) -> Iterator[str]:
     )
     if stop.sounds:
         yield labelled("sounds", "; ".join(_sound(kind, of) for kind, of in sorted(stop.sounds.items())))
-    yield from llm_lines(report.llm)
+    if not report.by_recording_alone:
+        yield from llm_lines(report.llm)
     yield from cost_lines(report.cost)
     if report.speculation.started or report.speculation.hints:
         yield labelled("speculation", _speculation(report.speculation))

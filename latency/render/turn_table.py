@@ -1,7 +1,7 @@
 """One line for each turn of a run: its words, its answer, its latency, and remarks."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
@@ -48,8 +48,9 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
         style = "red" if outcome.unanswered or outcome.cut_off else "yellow" if is_late else ""
         rows.append((cells, told, style))
     gap = GAP if width >= WIDE_FROM else NARROW_GAP
-    widths = _widths([cells for cells, _, _ in rows], width - len(gap) * 5)
-    remarks_at = sum(widths) + len(gap) * 6
+    shown = [n for n in range(len(HEADINGS)) if _is_shown(report, n, [cells[n] for cells, _, _ in rows])]
+    widths = _widths([cells for cells, _, _ in rows], width - len(gap) * (len(shown) - 1), shown)
+    remarks_at = sum(widths.values()) + len(gap) * len(shown)
     below = width - remarks_at < SHORTEST_REMARK
     if below:
         remarks_at = BELOW
@@ -72,21 +73,28 @@ def legend(report: Report) -> str:
     known = f" Ended by: {'; '.join(meanings)}." if meanings else ""
     first = next((o.turn.fixture for o in report.outcomes if o.turn.turn == 0 and o.turn.fixture), None)
     file = f" (turn 0 is {first})" if first else ""
-    blank = BLANK if any(outcome.right is None for outcome in report.outcomes) else ""
+    judged = {outcome.right is not None for outcome in report.outcomes}
+    blank = BLANK if False in judged and (True in judged or not report.by_recording_alone) else ""
     return f"Turns count from 0{file}, as in `latency turn 3`.{known}{blank}"
 
 
-def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """The width of each column; texts are shortened if the table would exceed `room` characters."""
-    widths = [max(cell_len(cells[n]) for cells in (HEADINGS, *rows)) for n in range(len(HEADINGS))]
-    others = sum(widths) - sum(widths[n] for n in TEXTS)
+def _is_shown(report: Report, column: int, cells: Sequence[str]) -> bool:
+    """Whether a column is printed: of an agent that reports nothing, only a column that holds something."""
+    return not report.by_recording_alone or column in (0, FIGURE) or not {"", UNKNOWN}.issuperset(cells)
+
+
+def _widths(rows: Sequence[Sequence[str]], room: int, columns: Sequence[int]) -> dict[int, int]:
+    """The width of each of the columns; texts are shortened if the table would exceed `room` characters."""
+    widths = {n: max(cell_len(cells[n]) for cells in (HEADINGS, *rows)) for n in columns}
+    others = sum(wide for n, wide in widths.items() if n not in TEXTS)
     longest = min(LONGEST_TEXT, max(SHORTEST_TEXT, (room - others) // len(TEXTS)))
-    return [min(wide, longest) if n in TEXTS else wide for n, wide in enumerate(widths)]
+    return {n: min(wide, longest) if n in TEXTS else wide for n, wide in widths.items()}
 
 
-def _joined(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
+def _joined(cells: Sequence[str], widths: Mapping[int, int], gap: str) -> str:
     padded = []
-    for n, (cell, wide) in enumerate(zip(cells, widths, strict=True)):
+    for n, wide in widths.items():
+        cell = cells[n]
         shown = cell if cell_len(cell) <= wide else set_cell_size(cell, wide - 1).rstrip() + "…"
         pad = " " * (wide - cell_len(shown))
         padded.append(pad + shown if n == FIGURE else shown + pad)

@@ -108,6 +108,11 @@ class Report:
         return f"{session} {turn}" if len(self.sessions) > 1 else str(turn)
 
     @property
+    def by_recording_alone(self) -> bool:
+        """Whether the agent is another's, of which nothing is known but the recording."""
+        return self.header.components.keys() == {"agent"}
+
+    @property
     def has_latencies(self) -> bool:
         """Whether any turn has a latency."""
         return any(one.n for one in (self.turn_ms, self.turn_ms_cold, self.turn_ms_barge_in))

@@ -30,8 +30,14 @@ LEAKS = 12.0
 Two voices that have nothing in common stay below 7."""
 LOUDEST_PART, LEAK_REACH = 20, 0.3
 """Seconds of the recording that are searched for a leak, and the longest delay of one."""
+LEAST_MET = 0.5
+"""Share of a voice's energy that must meet sound on the other channel at the delay of a leak."""
+LEVEL_OVER, LEAST_LEVEL = 0.02, 0.1
+"""Seconds over which a level is taken, and the level of silence, in steps of 16 bits."""
 MOST_CLIPPED = 0.001
 """Share of samples at full scale."""
+
+Samples = npt.NDArray[np.float64]
 
 
 def run_analyse(args: argparse.Namespace) -> int:
@@ -57,6 +63,8 @@ def run_analyse(args: argparse.Namespace) -> int:
                 writer.discard()
             else:
                 writer.finish(ended)
+                if ended != "complete":
+                    print(f"note: the calls before are kept in {writer.folder}", file=sys.stderr)
     return show(writer.folder, thresholds, as_json=args.json)
 
 
@@ -71,11 +79,12 @@ def _add(path: Path, writer: RunWriter, *, caller: str, labels: Path | None) -> 
     stereo, clipped = call.stereo, call.clipped
     if caller == "right":
         stereo, clipped = np.ascontiguousarray(stereo[:, ::-1]), clipped[::-1]
-    for notice in (call.notice, *_doubts(path, stereo, clipped)):
-        if notice:
-            print(f"note: {notice}", file=sys.stderr)
+    for notice in (*call.notices, *_doubts(path, stereo, clipped)):
+        print(f"note: {notice}", file=sys.stderr)
     seconds = len(stereo) / RATE
     known = None if labels is None else read_labels(labels, duration=seconds)
+    if known is not None and all(kind != "speech" for _, _, kind in known):
+        raise FixtureError(f"{labels}: the labels hold no speech; label the caller's words.")
     turns = caller_turns(stereo, path.stem, known)
     if not turns:
         other = "right" if caller == "left" else "left"
@@ -121,14 +130,48 @@ def _correlation(stereo: npt.NDArray[np.int16]) -> float:
 
 
 def _leak(stereo: npt.NDArray[np.int16]) -> float:
-    """How clearly the part in which the caller is loudest is found, with some delay, on the agent's channel."""
-    size = min(len(stereo), LOUDEST_PART * RATE)
-    power = np.cumsum(np.pad(stereo[:, 0].astype(np.float64) ** 2, (1, 0)))
+    """How clearly one side is found, with some delay, on the other's channel."""
+    caller, agent = np.diff(stereo.astype(np.float64), axis=0).T
+    return max(_found(caller, agent), _found(agent, caller))
+
+
+def _found(voice: Samples, other: Samples) -> float:
+    """The peak of the cross-correlation of a voice's loudest part and the other channel, in standard deviations.
+
+    The other channel is brought to one level, so that its own voice counts no more than a soft copy. Where it holds
+    nothing at most of the voice, as at a delay at which an answer only just meets the question, no peak counts.
+    """
+    size = min(len(voice), LOUDEST_PART * RATE)
+    power = _summed(voice**2)
     first = int((power[size:] - power[: len(power) - size]).argmax())
-    caller, agent = np.diff(stereo[first : first + size].astype(np.float32), axis=0).T
-    length = 1 << (2 * size).bit_length()
-    crossed = np.fft.irfft(np.fft.rfft(agent, length) * np.fft.rfft(caller, length).conj())
-    reach = round(LEAK_REACH * RATE)
-    near = np.abs(np.concatenate([crossed[-reach:], crossed[:reach]]))
-    deviation = float(np.sqrt(np.mean(near**2)))
-    return float(near.max()) / deviation if deviation else 0.0
+    part, level = voice[first : first + size], _levelled(other)[first : first + size]
+    met = _crossed(part**2, level**2)
+    counts = met > LEAST_MET * float(np.dot(part, part))
+    if not counts.any():
+        return 0.0
+    peaks = np.abs(_crossed(part, level)[counts]) / np.sqrt(met[counts])
+    deviation = float(np.sqrt(np.mean(peaks**2)))
+    return float(peaks.max()) / deviation if deviation else 0.0
+
+
+def _levelled(samples: Samples) -> Samples:
+    """The samples, each divided by the level around it."""
+    power = _summed(samples**2)
+    at, half = np.arange(len(samples)), round(LEVEL_OVER * RATE / 2)
+    start, end = np.maximum(at - half, 0), np.minimum(at + half + 1, len(samples))
+    level = np.sqrt((power[end] - power[start]) / (end - start))
+    levelled: Samples = np.where(level > LEAST_LEVEL, samples / np.maximum(level, LEAST_LEVEL), 0.0)
+    return levelled
+
+
+def _summed(samples: Samples) -> Samples:
+    """The sums of the samples before each, and of all."""
+    summed: Samples = np.cumsum(np.pad(samples, (1, 0)))
+    return summed
+
+
+def _crossed(one: Samples, other: Samples) -> Samples:
+    """The cross-correlation at the delays of a leak."""
+    length, reach = 1 << (2 * len(one)).bit_length(), round(LEAK_REACH * RATE)
+    crossed = np.fft.irfft(np.fft.rfft(other, length) * np.fft.rfft(one, length).conj())
+    return np.concatenate([crossed[-reach:], crossed[:reach]])

@@ -13,7 +13,8 @@ def analyse(argv: Sequence[str]) -> int:
     """Judge recordings of calls with any agent.
 
     Returns:
-        0 fine, 1 a check failed, 2 bad usage or a recording that cannot be judged, 3 no data, 130 interrupted.
+        0 fine, 1 a check failed, 2 bad usage or a recording that cannot be judged, 3 no data, 4 the run cannot be
+        written, 130 interrupted.
 
     Raises:
         SystemExit: For `--help` (0) and for invalid arguments (2).
@@ -22,7 +23,7 @@ def analyse(argv: Sequence[str]) -> int:
         prog="latency analyse",
         description="Judge recordings of calls with any agent, the caller on one channel and the agent on the other, "
         "by the rules of `voice replay`. They become a run that `latency report` prints again.",
-        epilog=f"exit status: {STATUSES}, 130 interrupted",
+        epilog=f"exit status: {STATUSES}, 4 the run cannot be written, 130 interrupted",
     )
     parser.add_argument("calls", nargs="+", type=Path, metavar="CALL", help="stereo recordings: WAV, FLAC, MP3, ...")
     parser.add_argument(

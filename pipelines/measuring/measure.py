@@ -37,7 +37,7 @@ def run_measure(args: argparse.Namespace) -> int:
     progress = progress_of(fixtures, args.repeat)
     servers = [Server(args.url, status)]
     (folder,) = asyncio.run(record(args, fixtures, servers, progress, program="latency", agent=lambda: call(args.url)))
-    return show(folder, thresholds, as_json=args.json)
+    return show(folder, thresholds, as_json=args.json, refused_is_no_data=True)
 
 
 def protocol(name: str) -> Callable[[str], AgentCall]:
@@ -48,8 +48,8 @@ def protocol(name: str) -> Callable[[str], AgentCall]:
     """
     known = {entry.name: entry for entry in entry_points(group=PROTOCOLS)}
     if name not in known:
-        meant = did_you_mean(name, known) or f"; the protocols are {', '.join(sorted(known))}"
-        raise ConfigurationError(f'There is no protocol "{name}"{meant}.')
+        meant = did_you_mean(name, known) or f"; the protocols are {', '.join(sorted(known))}."
+        raise ConfigurationError(f'There is no protocol "{name}"{meant}')
     try:
         found: Callable[[str], AgentCall] = known[name].load()
     except (ImportError, AttributeError) as error:

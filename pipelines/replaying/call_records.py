@@ -110,6 +110,10 @@ def _record(
     failed = last.failed if last else None
     if failed is None and not committed and horizon == math.inf:
         failed = result.closed
+    if failed is None and not any(placed.end <= one.start < horizon for one in result.utterances):
+        # What an agent of others complains of in spite of its answer concerns the call, not the turn.
+        since = placed.onset if placed.index else 0.0
+        failed = next((reason for at, reason in result.failures if since <= at < horizon), None)
     record = TurnRecord(
         session=session,
         turn=placed.index,

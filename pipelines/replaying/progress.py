@@ -73,6 +73,8 @@ class CallProgress(CallListener):
         self.result: Callable[[], CallResult] | None = None
         self.placed: list[Callable[[PlacedTurn], None]] = []
         """Also called when a turn starts."""
+        self.is_by_ear = False
+        """Whether the agent reports no words, so that the turn's own are printed."""
         self._console = console
         self._status: Status = console.status("")
         self._title = title
@@ -155,6 +157,8 @@ class CallProgress(CallListener):
             took = Text(f"{answer * 1000:6.0f} ms  ", "green" if answer < TURN_LIMIT else "yellow")
         words = Text(" ".join(self._heard) or "(nothing)")
         words.append(" → ", "dim").append(" ".join(self._said) or "(nothing)")
+        if self.is_by_ear:
+            words = Text(self._turn.turn.text or self._turn.turn.name)
         spoken = next(filter(None, (spoken_by(self._reports[n]) for n in sorted(self._reports, reverse=True))), "")
         if spoken:
             words.append(f"  ({spoken})", "dim")

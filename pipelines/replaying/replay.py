@@ -300,7 +300,7 @@ async def one_call(
         user_tap=monitor.hear if monitor else None,
     )
     session = CallSession(server.url, line, listener=progress, agent=agent)
-    progress.result = session.result
+    progress.result, progress.is_by_ear = session.result, agent is not None
     under_way = PartialCallWriter(session, fixture, name, writer, cold=cold)
     progress.placed.append(under_way.placed)
     injector = None
@@ -331,4 +331,5 @@ async def one_call(
     if result.closed and not injector:
         unsent = len(fixture.turns) - len(result.reached)
         left = f" ({unsent} of {plural(len(fixture.turns), 'turn')} not sent)" if unsent else ""
-        raise ComponentError(f"The call ended early: {result.closed}{left}.")
+        reason = result.closed.rstrip(".") + left
+        raise ComponentError(f"The call ended early: {reason}{'' if reason.endswith('?') else '.'}")

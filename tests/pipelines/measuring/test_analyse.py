@@ -12,6 +12,7 @@ from latency.audio.recording import RATE
 from latency.cli import main
 from latency.record.run import Run
 from latency.report.report import build
+from pipelines.measuring.analyse import LEAKS, _leak
 from tests.pipelines.measuring.test_recorded_call import call_of
 
 STEREO = call_of([(1, 2), (5, 6)], [(2.5, 4), (6.3, 8)], seconds=10.0)
@@ -123,6 +124,43 @@ def test_doubts_are_said(stereo: np.ndarray, note: str, capsys: pytest.CaptureFi
     assert len(latencies()) == 2
 
 
+@pytest.mark.parametrize("latency", [0.15, 0.2, 0.25, 0.3])
+@pytest.mark.parametrize("noise", [0, 30])
+def test_only_a_voice_on_the_others_channel_is_a_leak(
+    latency: float, noise: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A steady latency alone is none: question and answer then only just meet at a delay beyond it."""
+    starts = range(1, 21, 5)
+    stereo = call_of([(s, s + 1.5) for s in starts], [(s + 1.5 + latency, s + 4) for s in starts], seconds=22.0)
+    stereo = np.round(stereo + np.random.default_rng(1).normal(0, noise, stereo.shape)).astype(np.int16)
+    assert "note:" not in analysed(capsys, write("separate.wav", stereo), "--out", "run")[2]
+    for side in (0, 1):
+        leaking = stereo.copy()
+        leaking[800:, 1 - side] += np.round(stereo[:-800, side] * 10 ** (-30 / 20)).astype(np.int16)
+        assert _leak(leaking) > 1.5 * LEAKS
+
+
+def test_a_recording_that_is_cut_off_is_judged_with_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("call.wav", "call.aiff"):
+        whole = Path(write(name)).read_bytes()
+        Path(name).write_bytes(whole[: len(whole) * 9 // 10])
+        code, _, err = analysed(capsys, name, "--out", name.replace(".", "-"))
+        assert code == 0
+        assert f"note: {name}: the file is cut off: it ends after 9.0 s, and its header promises more" in err
+    unknown = bytearray(Path(write("call.wav")).read_bytes())
+    unknown[40:44] = b"\xff\xff\xff\xff"
+    Path("call.wav").write_bytes(unknown)
+    assert analysed(capsys, "call.wav", "--out", "run")[2] == ""
+
+
+def test_the_report_leaves_out_what_a_recording_cannot_tell(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = analysed(capsys, write("call.wav"), "--out", "run")
+    for part in ("LLM budget", "residual", "stalls", "answers ok", "heard ", "said", "ended by", "ok?", "slowest"):
+        assert part not in out, part
+    assert "turn    ms   remarks" in out
+    assert "0      500   end of speech estimated" in out
+
+
 SILENT = np.zeros((5 * RATE, 2), np.int16)
 ONE_SIDED = STEREO * np.array([1, 0], np.int16)
 REFUSED = {
@@ -156,6 +194,7 @@ def test_what_cannot_be_judged_is_refused_in_one_sentence(name: str, capsys: pyt
         ("a.wav b.wav --labels labels.txt", "--labels belongs to one recording"),
         ("a.wav --labels nowhere.txt", "nowhere.txt: cannot be read: No such file or directory."),
         ("a.wav --labels words.txt", "words.txt: not a label file"),
+        ("a.wav --labels coughs.txt", "coughs.txt: the labels hold no speech; label the caller's words."),
         ("a.wav --labels late.txt", "late.txt line 1: the label ends at 99 s, outside the recording of 10 s."),
         ("a.wav --caller middle", '--caller takes left or right, not "middle"'),
         ("a.wav --check cheap", '"cheap" is no threshold'),
@@ -169,6 +208,7 @@ def test_bad_arguments_are_refused_in_one_sentence(
     write("b.wav")
     Path("labels.txt").write_text("1\t2\tspeech\n")
     Path("words.txt").write_text("hello\n")
+    Path("coughs.txt").write_text("1\t2\tcough\n")
     Path("late.txt").write_text("1\t99\tspeech\n")
     try:
         code = main(["analyse", *arguments.split()])
@@ -182,5 +222,7 @@ def test_bad_arguments_are_refused_in_one_sentence(
 
 
 def test_calls_before_a_broken_one_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    assert analysed(capsys, write("a.wav"), write("b.wav", SILENT), "--out", "run")[0] == 3
+    code, _, err = analysed(capsys, write("a.wav"), write("b.wav", SILENT), "--out", "run")
+    assert code == 3
     assert len(latencies()) == 2
+    assert err.splitlines()[0] == "note: the calls before are kept in run"

@@ -18,6 +18,7 @@ from latency.audio.recording import RATE
 from latency.cli import main
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
+from latency.report.turn_figures import PacingFigures
 from pipelines.measuring import measure
 from tests.pipelines.measuring.rig import Listening, RealtimeServer, answer, decoded, objects, serving, twilio_bot
 from tests.voice.client.call import rig as pipecat_rig
@@ -27,6 +28,7 @@ from voice.client.protocols import realtime
 from voice.client.protocols.rate_converter import RateConverter
 from voice.client.protocols.realtime import RealtimeCall
 from voice.client.sound.pcm import Pcm, resample
+from voice.errors import WireError
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "commands" / "01.wav"
 
@@ -36,6 +38,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for variable in ("OPENAI_API_KEY", "VOICE_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
+    # A busy machine sends audio late, which is not to decide these tests.
+    monkeypatch.setattr(PacingFigures, "refusal", None)
     # What it does to the process is not to outlive the test.
     monkeypatch.setattr("pipelines.measuring.command.prepare_process", lambda **_: None)
 
@@ -64,6 +68,17 @@ def alike(one: Pcm, other: Pcm) -> float:
     return float(np.abs(np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size).conj())).max())
 
 
+def alike_in_pieces(heard: Pcm, said: Pcm) -> float:
+    """The median correlation of each 0.1 s of a sound with what was heard: gaps of a busy machine move the pieces."""
+    pieces = [said[at : at + RATE // 10].astype(float) for at in range(0, len(said) - RATE // 10 + 1, RATE // 10)]
+    found = []
+    for piece in pieces:
+        crossed = np.correlate(heard.astype(float), piece)
+        energy = np.convolve(heard.astype(float) ** 2, np.ones(len(piece)), "valid")
+        found.append(np.max(np.abs(crossed) / np.sqrt(np.maximum(energy, 1.0) * np.dot(piece, piece))))
+    return float(np.median(found))
+
+
 def test_a_pipecat_agent_is_judged_by_the_recording_alone(capsys: pytest.CaptureFixture[str]) -> None:
     async def bot(socket: ServerConnection) -> None:
         pipecat_bot = pipecat_rig.Bot(socket)
@@ -88,7 +103,7 @@ def test_a_pipecat_bot_is_called_as_twilio_calls_it(capsys: pytest.CaptureFixtur
     caller, agent = heard()
     # The telephone takes what is above 3.4 kHz, and µ-law adds noise.
     assert alike(caller, listening.heard) > 0.9
-    assert alike(agent, answer(RATE)) > 0.7
+    assert alike_in_pieces(agent, answer(RATE)) > 0.7
     assert Run.load(Path("run")).sessions[0].playout.rate == 8000
 
 
@@ -160,9 +175,53 @@ def test_a_realtime_agent_that_hears_speech_is_silenced_and_its_errors_are_shown
         {"type": "rate_limits.updated"},
     )
     with serving(RealtimeServer(also=also)) as url:
-        assert measured(url, "--protocol", "realtime") == 3
+        assert measured(url, "--protocol", "realtime") == 4
     assert len(Run.load(Path("run")).sessions[0].flushes) == 1
-    assert "there is no response to cancel" in capsys.readouterr().err
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == "latency: no turn of run was answered: there is no response to cancel"
+
+
+def test_a_realtime_agent_that_answers_in_spite_of_an_error_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(RealtimeServer(also=({"type": "error", "error": {"message": "no such option"}},))) as url:
+        assert measured(url, "--protocol", "realtime") == 0
+    assert "no such option" in capsys.readouterr().err
+    assert the_turn().failed is None
+
+
+@pytest.mark.parametrize(
+    ("form", "rate"),
+    [
+        ({"rate": "16000"}, 16000),
+        ({"rate": None}, 24000),
+        ({"rate": 11025}, "is PCM of 11025 Hz; only 8000, 16000, 24000, 48000 Hz are understood."),
+        ({"rate": "fast"}, "is PCM of fast Hz; only 8000, 16000, 24000, 48000 Hz are understood."),
+        ({"type": "audio/pcmu"}, "is audio/pcmu; only audio/pcm is understood."),
+    ],
+)
+def test_the_rate_of_a_realtime_session_is_read_or_refused(form: dict[str, Any], rate: int | str) -> None:
+    created = {"session": {"audio": {"input": {"format": {"type": "audio/pcm"} | form}}}}
+    if isinstance(rate, int):
+        assert realtime._rate(created, "input") == rate
+    else:
+        with pytest.raises(WireError, match=f"The session's input audio {rate}"):
+            realtime._rate(created, "input")
+
+
+def test_a_run_whose_latencies_are_refused_has_no_data(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PacingFigures, "refusal", "its clock drifted")
+    with serving(RealtimeServer()) as url:
+        assert measured(url, "--protocol", "realtime") == 3
+    assert "are no data: " in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_without_words_the_turns_own_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(RealtimeServer()) as url:
+        assert measured(url, "--protocol", "realtime") == 0
+    err = capsys.readouterr().err
+    assert "(nothing)" not in err
+    assert " ms  01.wav" in err
 
 
 def test_no_other_host_gets_the_key_of_openai(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,6 +268,8 @@ BREAKS: list[tuple[str, Sent, str]] = [
     ("twilio", lambda socket: socket.send("[1]"), "JSON that is not an object"),
     ("twilio", lambda socket: socket.send("{}"), "a message without an event"),
     ("twilio", lambda socket: socket.send('{"event": "media", "media": {"payload": "?"}}'), "audio that is not base64"),
+    ("twilio", lambda socket: socket.send('{"event": "media", "media": {"payload": 5}}'), "audio without a payload"),
+    ("twilio", lambda socket: socket.send('{"event": "media"}'), "audio without a payload of text"),
     ("realtime", lambda socket: socket.close(), "the agent ended the call"),
     ("realtime", lambda socket: socket.send("hello"), "5 bytes that are not JSON"),
     ("realtime", lambda socket: socket.send("{}"), "a message without a type"),
@@ -228,6 +289,8 @@ def test_an_agent_that_breaks_off_is_told_in_a_sentence_and_the_recording_is_kep
         assert measured(url, "--protocol", protocol) == 4
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("latency: The call ended early: ")
+    assert last.endswith((".", "?"))
+    assert not last.endswith(("..", "?."))
     assert reason in last
     assert Run.load(Path("run")).sessions[0].closed is not None
     assert len(heard()[0]) > 0
@@ -261,7 +324,7 @@ async def other_form(socket: ServerConnection) -> None:
         ("realtime", never, "created no Realtime session within 0.3 s; see --protocol."),
         ("realtime", at_once, "ended the call before it began: the server closed the call (1008: who are you?)."),
         ("realtime", refusing, "refused the call: The model does not exist."),
-        ("realtime", other_form, "output audio is g711_ulaw of None Hz; only PCM is understood."),
+        ("realtime", other_form, "output audio is g711_ulaw; only audio/pcm is understood."),
         ("twilio", at_once, ": the server closed the call (1008: who are you?)"),
     ],
 )
@@ -299,7 +362,7 @@ OPENAI = "wss://api.openai.com/v1/realtime"
     [
         ("http://127.0.0.1/ws", "", 2, "is not a WebSocket address"),
         ("ws://127.0.0.1:1/ws", "", 4, "cannot be reached"),
-        ("ws://127.0.0.1:1/ws", "--protocol twillio", 2, 'There is no protocol "twillio"; did you mean "twilio"?'),
+        ("ws://127.0.0.1:1/ws", "--protocol twillio", 2, 'There is no protocol "twillio"; did you mean "twilio"?\n'),
         ("ws://127.0.0.1:1/ws", "--protocol sip", 2, "; the protocols are pipecat, realtime, twilio."),
         (OPENAI, "--protocol realtime", 2, "OpenAI's address names a model"),
         (f"{OPENAI.replace('wss', 'ws')}?model=x", "--protocol realtime", 2, "OpenAI's address names a model"),
@@ -312,7 +375,7 @@ def test_bad_arguments_are_refused(
     url: str, options: str, status: int, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["measure", *url.split(), *options.split()]) == status
-    assert sentence in capsys.readouterr().err.splitlines()[-1]
+    assert sentence in capsys.readouterr().err.splitlines(keepends=True)[-1]
     assert not list(Path("runs").glob("*"))
 
 

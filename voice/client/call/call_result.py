@@ -108,6 +108,8 @@ class CallResult:
     """Times without a sound card, (start, end); the end is infinity if none came back."""
     silence_asked: tuple[float, ...] = ()
     """When the user silenced the agent, by a key."""
+    failures: tuple[tuple[float, str], ...] = ()
+    """When an agent that makes no reports of its turns told of a failure, and its reason."""
     closed: str | None
     """Why the server ended the call; None if the client did."""
     recorder: Recorder

@@ -6,6 +6,7 @@ Every message arrives once and in order, across all connections.
 import asyncio
 import json
 import os
+import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -109,7 +110,17 @@ async def open_socket(url: str, headers: Mapping[str, str], *, dialled: str | No
     except TimeoutError as error:
         raise ComponentError(f"{url} did not answer within 10 s; is the server running?") from error
     except (OSError, UnicodeError, WebSocketException) as error:  # UnicodeError: an impossible host name
-        raise ComponentError(f"{url} cannot be reached ({error}); is the server running there?") from error
+        if dialled.startswith("wss:") and _is_without_tls(error):
+            raise ComponentError(f"{url} does not answer in TLS; use ws:// for a server without TLS.") from error
+        why = str(error) or type(error).__name__
+        raise ComponentError(f"{url} cannot be reached ({why}); is the server running there?") from error
+
+
+def _is_without_tls(error: Exception) -> bool:
+    """Whether an attempt to agree on TLS failed because the server answered something else, or hung up."""
+    # asyncio gives no reason when the other end closes the connection meanwhile.
+    is_closed = isinstance(error, ConnectionResetError) and not str(error)
+    return is_closed or (isinstance(error, ssl.SSLError) and error.reason == "WRONG_VERSION_NUMBER")
 
 
 def _said(refusal: InvalidStatus) -> str:

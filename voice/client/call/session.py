@@ -19,7 +19,7 @@ from voice.errors import WireError
 from voice.wire import framing
 from voice.wire.endpoint import NATIVE
 from voice.wire.framing import AudioPacket, Incoming, Interruption
-from voice.wire.messages import ClientMessage, DuckMessage, Refusal, RequestAnswer, TurnMessage
+from voice.wire.messages import ClientMessage, DuckMessage, Refusal, RequestAnswer, ServerFailure, TurnMessage
 from voice.wire.requests import ClockPing, ClockPong, Custom, InterruptRequest, SwapRequest
 
 PINGS = 8
@@ -107,6 +107,7 @@ class CallSession:
         self._outbox: asyncio.Queue[bytes] = asyncio.Queue()
         self._closed: str | None = None
         self._silence_asked: list[float] = []
+        self._failures: list[tuple[float, str]] = []
         self._outages: list[tuple[float, float]] = []
         self._is_over = False
         self._pipecat: PipecatCall | None = None
@@ -200,6 +201,7 @@ class CallSession:
             outages=tuple(self._outages),
             away=tuple(self._line.away),
             silence_asked=tuple(self._silence_asked),
+            failures=tuple(self._failures),
             closed=self._closed,
             recorder=self._recorder,
         )
@@ -286,6 +288,8 @@ class CallSession:
                 self._playout.duck(now, incoming.gain)
             case TurnMessage() if self._pipecat is not None:
                 self._note_turn(incoming, now)
+            case ServerFailure() if self._pipecat is None:
+                self._failures.append((self.seconds, incoming.reason))
             case RequestAnswer():
                 self._note_answer(incoming, now)
             case Refusal() if asked := self._asked.get(incoming.id):

@@ -135,7 +135,7 @@ def _rate(created: dict[str, Any], side: str) -> int:
     """The sample rate of one side's audio.
 
     Raises:
-        WireError: it is not PCM.
+        WireError: it is not PCM, or of a rate that the protocol does not have.
     """
     session: Any = created.get("session")
     try:
@@ -144,6 +144,14 @@ def _rate(created: dict[str, Any], side: str) -> int:
         # The protocol's first version names a form alone.
         form = session.get(f"{side}_audio_format") if isinstance(session, dict) else None
     kind, rate = (form.get("type"), form.get("rate")) if isinstance(form, dict) else (form, None)
-    if kind not in (None, PCM, "pcm16") or (rate or RATE) not in RATES:
-        raise WireError(f"The session's {side} audio is {kind} of {rate} Hz; only PCM is understood.")
-    return int(rate or RATE)
+    if kind not in (None, PCM, "pcm16"):
+        raise WireError(f"The session's {side} audio is {kind}; only {PCM} is understood.")
+    if isinstance(rate, str) and rate.isdecimal():
+        rate = int(rate)
+    if rate is None:
+        return RATE
+    if rate not in RATES:
+        raise WireError(
+            f"The session's {side} audio is PCM of {rate} Hz; only {', '.join(map(str, RATES))} Hz are understood."
+        )
+    return int(rate)

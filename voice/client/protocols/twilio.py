@@ -77,6 +77,8 @@ class TwilioCall(AgentCall):
             match message:
                 case {"event": "media", "media": {"payload": str(payload)}}:
                     return self._heard(payload)
+                case {"event": "media"}:
+                    raise WireError("The server sent audio without a payload of text; is this Twilio Media Streams?")
                 case {"event": "mark", "mark": mark}:
                     self._marks.append((self._played_until, mark))
                 case {"event": "clear"}:

@@ -53,6 +53,12 @@ async def test_a_server_that_is_not_there_is_named_in_one_sentence() -> None:
     assert url in str(refused.value)
 
 
+async def test_a_server_without_tls_is_told_from_one_that_is_not_there() -> None:
+    async with serving(lambda socket: Bot(socket).answer_turns(delay=0.1)) as url:
+        with pytest.raises(ComponentError, match="does not answer in TLS; use ws:// for a server without TLS"):
+            await CallSession(url.replace("ws:", "wss:"), PacedLine(caller(fixture()))).run()
+
+
 async def test_a_url_that_is_not_a_websocket_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="is not a WebSocket address"):
         await CallSession("http://127.0.0.1:1/ws", PacedLine(caller(fixture()))).run()

@@ -60,10 +60,11 @@ def show_comparison(
         check_page(html)
         if os.path.realpath(a) == os.path.realpath(b):
             raise RunError(f"{a} is compared with itself; name two runs")
+        # One after the other: msgspec 0.22 crashes when two threads meet a type for the first time.
+        runs = [Run.load(folder) for folder in (a, b)]
+        if _are_copies(*runs):
+            raise RunError(f"{a} and {b} are copies of one run; name two runs")
         with ThreadPoolExecutor(2) as pool:
-            runs = list(pool.map(Run.load, (a, b)))
-            if _are_copies(*runs):
-                raise RunError(f"{a} and {b} are copies of one run; name two runs")
             found = compare(*pool.map(build, runs))
         if html:
             from latency.page.document import document

@@ -157,7 +157,7 @@ def test_the_report_leaves_out_what_a_recording_cannot_tell(capsys: pytest.Captu
     _, out, _ = analysed(capsys, write("call.wav"), "--out", "run")
     for part in ("LLM budget", "residual", "stalls", "answers ok", "heard ", "said", "ended by", "ok?", "slowest"):
         assert part not in out, part
-    assert "turn    ms   remarks" in out
+    assert any(line.split() == ["turn", "ms", "remarks"] for line in out.splitlines())
     assert "0      500   end of speech estimated" in out
 
 

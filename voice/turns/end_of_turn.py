@@ -10,7 +10,6 @@ from pipecat.frames.frames import (
     EagerTranscriptionFrame,
     Frame,
     InputAudioRawFrame,
-    InterimTranscriptionFrame,
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     TranscriptionFrame,
@@ -188,8 +187,6 @@ class EndOfTurn(BaseUserTurnStopStrategy):
                 elif turn.speaking and turn.silence is None:
                     self._read(turn.text_with(frame.text))
                     await self._ahead.words_at_fade(turn, frame.text)
-            case InterimTranscriptionFrame() if turn.speaking:
-                self._weighing.read_ahead(turn.text_with(frame.text))
             case TranscriptionFrame():
                 turn.revises = isinstance(frame, RevisedTranscriptionFrame)
                 turn.recognise(frame.text, final=frame.finalized)

@@ -85,7 +85,7 @@ class EvidenceGatherer:
         self.asked = asked(text, self._language)
         self._said = last_sentence(text)
         if self._reader:
-            self._reader.prepare("", said=self._said)
+            self._reader.prepare(self._said)
 
     def read(self, text: str, tasks: BaseTaskManager, on_read: Callable[[], Awaitable[None]]) -> None:
         """Have the reader read new words, in place of earlier ones; returns at once and calls `on_read` later."""
@@ -95,11 +95,6 @@ class EvidenceGatherer:
         self._read_text = text
         work = self._await_reading(self._reader, text, on_read)
         self._reading = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::read")
-
-    def read_ahead(self, text: str) -> None:
-        """Have the reader read words to which others will be added."""
-        if self._reader is not None and text and text not in self._ends and text != self._read_text:
-            self._reader.prepare(text, said=self._said)
 
     def awaits_reading(self, text: str) -> bool:
         """Whether the reader will soon answer for these words."""

@@ -9,9 +9,7 @@ of 450 ms on a virtual machine. `MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_T
 on the event loop after every 10,000 messages, which then takes 6-14 ms instead of 2-3.
 """
 
-import statistics
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,16 +29,13 @@ if TYPE_CHECKING:
     from faster_whisper import WhisperModel
 
 
-SHARE = 0.3
-"""Share of a processor core for passes over unfinished speech, for all calls of a model together. A voice fades
-about twice a second; with 0.2, the pass at the last fade often had to wait."""
+SHARE = 0.2
+"""Share of a processor core for passes over unfinished speech, for all calls of a model together."""
 
 LONGEST_PASS = 0.2
-"""The longest partial pass on an idle machine, in seconds; slower models run none. A pass cannot be stopped, so one
-that runs when the user falls silent delays the final pass. A pass as long as the silence that ends an utterance would
-cost more than partial texts are worth."""
-LONGEST_BUSY_PASS = 0.3
-"""The same by the median of the latest passes, which other work on the machine makes longer."""
+"""The longest partial pass, in seconds; slower models run none. A pass cannot be stopped, so one that runs when the
+user falls silent delays the final pass. A pass as long as the silence that ends an utterance would cost more than
+partial texts are worth."""
 
 PASSES_AT_FADES = 0.3
 """Seconds of passes that may run ahead of the pacing when their timing matters: the passes of two fades with tiny."""
@@ -50,8 +45,7 @@ ENCODING = 0.5
 FORGETTING = 0.03
 """The part of a check's estimated time that is forgotten with each check that is left out because of it."""
 
-_WEIGHT = 0.3  # weight of the latest check in the estimate
-_RECENT = 5  # passes whose median is the estimate, so that one that was decoded twice does not stop the next
+_WEIGHT = 0.3  # weight of the latest pass in the estimate
 
 
 class PassPacing:
@@ -62,13 +56,9 @@ class PassPacing:
     """
 
     def __init__(self, cost: float) -> None:
-        self._costs = deque([cost], maxlen=_RECENT)
+        self.cost = cost
+        """Estimated seconds for the next pass."""
         self._free_at = float("-inf")
-
-    @property
-    def are_short(self) -> bool:
-        """Whether passes are short enough for unfinished speech."""
-        return statistics.median(self._costs) <= LONGEST_BUSY_PASS
 
     def is_due(self, now: float, *, at_once: float = 0.0) -> bool:
         """Whether a partial pass may begin, at `now` seconds of any monotonic clock.
@@ -77,11 +67,11 @@ class PassPacing:
             now: seconds.
             at_once: seconds of earlier passes that need not be offset by rest yet.
         """
-        return self.are_short and now >= self._free_at - at_once / SHARE
+        return self.cost <= LONGEST_PASS and now >= self._free_at - at_once / SHARE
 
     def took(self, began: float, ended: float) -> None:
         """Count a pass of any kind; on a busy machine passes take longer, so fewer are run."""
-        self._costs.append(ended - began)
+        self.cost += _WEIGHT * (ended - began - self.cost)
         self.rest(began, ended)
 
     def rest(self, began: float, ended: float) -> None:
@@ -217,16 +207,13 @@ class SharedWhisper:
             )
             return cls(model, name=name, language=language, decoding=decoding)
 
-    def may_listen(self, *, at_once: float = 0.0, urgent: bool = False) -> bool:
+    def may_listen(self, *, at_once: float = 0.0) -> bool:
         """Whether a partial pass may begin now: no pass runs or waits, and the pacing allows it.
 
         Args:
             at_once: see `PassPacing.is_due`.
-            urgent: whether the pass needs no rest before it; it must still be short.
         """
-        if not self._queue.is_idle:
-            return False
-        return self._pace.are_short if urgent else self._pace.is_due(time.monotonic(), at_once=at_once)
+        return self._queue.is_idle and self._pace.is_due(time.monotonic(), at_once=at_once)
 
     def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> InferenceJob[str]:
         """Decode a whole utterance in a thread of the model; arguments and result as in `transcribe`."""

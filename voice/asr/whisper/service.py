@@ -39,7 +39,7 @@ from voice.asr.changed_words import changed_words
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE, Transcript
 from voice.asr.whisper.model import PASSES_AT_FADES, Check, SharedWhisper
 from voice.asr.whisper.segment import Segment, SegmentBuffer
-from voice.asr.whisper.utterance import LEAST_AUDIO, LEAST_OVER_ANSWER, UNREAD, Utterance
+from voice.asr.whisper.utterance import LEAST_AUDIO, LEAST_OVER_ANSWER, Utterance
 from voice.errors import ConfigurationError
 from voice.frames import (
     CheckedTranscriptionFrame,
@@ -244,7 +244,7 @@ class WhisperSTTService(STTService):
         """Start passes while the voice stays soft; withdraw them when it rises again."""
         if not self._buffer.is_fading:
             if spoken.fades.are_heard:
-                spoken.withdraw(keep_partial=self._buffer.seconds - spoken.read > UNREAD)
+                spoken.withdraw()
             spoken.fades.rose()
             return
         await self._announce_fade(spoken)
@@ -253,12 +253,12 @@ class WhisperSTTService(STTService):
             await self.push_frame(VoiceFadedFrame(lasting=True))
         least = LEAST_OVER_ANSWER if self._is_over_answer else LEAST_AUDIO
         is_due = spoken.fades.is_due(seconds, least=least) and seconds <= PASS_SECONDS
-        if is_due and self._model.may_listen(at_once=PASSES_AT_FADES, urgent=spoken.fades.is_urgent(seconds)):
+        if is_due and self._model.may_listen(at_once=PASSES_AT_FADES):
             spoken.fades.begun()
             if spoken.fades.settles:
                 self._follow(self._announce(spoken, spoken.settle(self._buffer.copy())), "settling")
             else:
-                self._listen(spoken, fade=spoken.fades.number)
+                self._listen(spoken, at_fade=True)
 
     async def _announce_fade(self, spoken: Utterance) -> None:
         """Announce a fade that has started a pass, one audio frame later, because many fades are over by then."""
@@ -275,11 +275,11 @@ class WhisperSTTService(STTService):
         elif settled.done():
             self._follow(self._push_eager(settled.result()), "settled")
 
-    def _listen(self, spoken: Utterance, *, fade: int | None = None) -> None:
-        """Start a partial pass, in place of one that has not begun yet; `fade` is the number of the present fade."""
+    def _listen(self, spoken: Utterance, *, at_fade: bool = False) -> None:
+        """Start a partial pass, in place of one that has not begun yet."""
         spoken.withdraw_partial()
         spoken.heard = self._buffer.seconds
-        spoken.partial = self._follow(self._report(self._buffer.copy(), spoken, fade=fade), "partial")
+        spoken.partial = self._follow(self._report(self._buffer.copy(), spoken, at_fade=at_fade), "partial")
 
     def _follow(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = self.create_task(work, name)
@@ -287,7 +287,7 @@ class WhisperSTTService(STTService):
         task.add_done_callback(self._listening.discard)
         return task
 
-    async def _report(self, segment: Segment, spoken: Utterance, *, fade: int | None) -> None:
+    async def _report(self, segment: Segment, spoken: Utterance, *, at_fade: bool) -> None:
         """Run a partial pass, and push the utterance's text so far if it has changed."""
         before = spoken.hypothesis.text
         text = await spoken.listen(segment)
@@ -297,12 +297,13 @@ class WhisperSTTService(STTService):
             stamp = time_now_iso8601()
             await self.push_frame(DoubtfulTranscriptionFrame(spoken.doubtful, self._user_id, stamp, self._language))
             return
-        if fade == spoken.fades.number and text:
-            await self._announce_fade(spoken)
-            await self._push_eager(text)
         if text != before:
             stamp = time_now_iso8601()
             await self.push_frame(InterimTranscriptionFrame(text, self._user_id, stamp, self._language))
+        if at_fade and text:
+            # The voice has not risen since; otherwise the pass would have been withdrawn.
+            await self._announce_fade(spoken)
+            await self._push_eager(text)
 
     async def _announce(self, spoken: Utterance, passing: asyncio.Task[str]) -> None:
         """Push the text of a pass over all words so far, unless speech has gone on or ended."""

@@ -9,12 +9,9 @@ LEAST_AUDIO = 1.0
 """The least seconds of audio for a pass at a fade, half a second of pre-roll included."""
 LEAST_OVER_ANSWER = 0.85
 """The same over an answer, which a single short word may stop."""
-AFTER = (0.0, 0.096)
-"""Seconds from the beginning of a fade to each of its passes; the last one hears the words to their end, and begins
-when the reader has read those of the first (`voice.turns.words.end_reader`). A fade is noticed after 0.06 s."""
-UNREAD = 1.2
-"""Seconds of audio after the latest text from which a pass is not withdrawn when the voice rises: the reader needs some
-milliseconds for each token that it has not read, so it should not have to read a whole utterance at its end."""
+AFTER = (0.0, 0.064)
+"""Seconds from the beginning of a fade to each of its passes; the last one hears the words to their end. A fade is
+noticed after 0.06 s."""
 LASTING = 0.048
 """Seconds of a fade after which its sound is worth judging: 4 of 10 fades are over by then (of 716 in 104 recordings of
 46 speakers), and the verdict still arrives with the words."""
@@ -27,8 +24,6 @@ class FadePasses:
     """
 
     def __init__(self) -> None:
-        self.number = 0
-        """The number of fades that are over."""
         self.announced = False
         """Whether the present fade has been announced."""
         self._lasts = False
@@ -46,10 +41,6 @@ class FadePasses:
     def are_heard(self) -> bool:
         """Whether a pass has begun at the present fade."""
         return self._begun > 0
-
-    def is_urgent(self, seconds: float) -> bool:
-        """Whether the fade has lasted long enough to be the end, without a pass."""
-        return self._begun == 0 and self._since is not None and seconds - self._since >= LASTING
 
     @property
     def is_new(self) -> bool:
@@ -75,7 +66,6 @@ class FadePasses:
 
     def rose(self) -> None:
         """The voice is no longer fading."""
-        self.number += self._since is not None
         self._begun, self._since, self.announced, self._lasts = 0, None, False, False
 
 
@@ -135,8 +125,6 @@ class Utterance:
         """The text of the latest partial pass, if it is merely unlikely: a single short word often is."""
         self.heard = 0.0
         """Seconds of audio in the last pass begun before a likely end of speech."""
-        self.read = 0.0
-        """Seconds of audio in the last partial pass that gave its text."""
         self.partial: asyncio.Task[None] | None = None
         """Reports the latest partial pass."""
         self.settling: asyncio.Task[str] | None = None
@@ -155,7 +143,6 @@ class Utterance:
         """Run a partial pass over the audio so far; returns its words."""
         passing = self._model.submit_partial(segment.samples(), prefix=self.hypothesis.confirmed)
         decoded = await asyncio.wrap_future(passing)
-        self.read = segment.seconds
         if decoded.text and not decoded.looks_wrong:
             self.hypothesis.take(decoded.text)
         self.doubtful = decoded.text if decoded.looks_wrong and not decoded.is_broken else ""
@@ -202,10 +189,9 @@ class Utterance:
         if self.partial is not None:
             self.partial.cancel()
 
-    def withdraw(self, *, keep_partial: bool = False) -> None:
-        """Withdraw all passes under way, or all but the partial one."""
-        for task in (None if keep_partial else self.partial, self.settling, self.final):
+    def withdraw(self) -> None:
+        """Withdraw all passes under way."""
+        for task in (self.partial, self.settling, self.final):
             if task is not None:
                 task.cancel()
-        self.partial = self.partial if keep_partial else None
-        self.settling = self.final = None
+        self.partial = self.settling = self.final = None

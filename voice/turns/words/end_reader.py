@@ -46,15 +46,9 @@ class EndReader:
         self._queue = InferenceQueue("end-reader", threads=1)
         self._failed = False
 
-    def prepare(self, text: str, *, said: str = "") -> None:
-        """Have the model read words ahead, so that it answers the next question about them sooner.
-
-        Args:
-            text: the caller's words so far; empty to read only the agent's.
-            said: the agent's last sentence.
-        """
-        prompt = prompt_of(bare(text), said)
-        self._queue.submit(lambda _is_wanted: self._read(prompt), spare=True)
+    def prepare(self, said: str) -> None:
+        """Have the model read the agent's last sentence, so that the next question is answered sooner."""
+        self._queue.submit(lambda _is_wanted: self._read(prompt_of("", said)))
 
     async def probability(self, text: str, *, said: str = "") -> float | None:
         """The probability, 0 to 1, that the message ends after `text`.

@@ -54,13 +54,13 @@ class Noting(SharedWhisper):
         self.gates: list[threading.Event] = []
         self.partial_gate = threading.Event()
         self.partial_gate.set()
-        self.eager = self.rested = True
+        self.eager = True
         super().__init__(*args, **options)
         self.finals.clear()
 
-    def may_listen(self, *, at_once: float = 0.0, urgent: bool = False) -> bool:
-        """As often as there is audio, because the tests do not send it in real time; only urgently without `rested`."""
-        return self.eager and (urgent or self.rested) and self._queue.is_idle
+    def may_listen(self, *, at_once: float = 0.0) -> bool:
+        """As often as there is audio: the tests do not send it in real time."""
+        return self.eager and self._queue.is_idle
 
     def transcribe(self, audio: NDArray[np.float32], **options: Any) -> str:
         self.finals.append((round(len(audio) / SAMPLE_RATE, 2), options["prefix"]))

@@ -48,15 +48,6 @@ def test_a_fade_lasts_once_and_only_if_a_pass_has_begun_at_it() -> None:
     assert not fades.lasts(3.0)
 
 
-def test_a_fade_without_a_pass_is_urgent_once_it_lasts() -> None:
-    fades = FadePasses()
-    assert fades.is_due(2.0)
-    assert not fades.is_urgent(2.0 + LASTING - STEP)
-    assert fades.is_urgent(2.0 + LASTING)
-    fades.begun()
-    assert not fades.is_urgent(2.0 + LASTING)
-
-
 WORDS = ["a", "b", "c", "d", "e"]
 
 

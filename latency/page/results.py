@@ -15,7 +15,6 @@ from latency.benchmark.benchmark import Benchmark
 from latency.benchmark.tables import TEXT_COLUMNS, about_llm, head, notes, tables
 from latency.budget import NATURAL, TURN_LIMIT
 from latency.compare.comparison import Comparison
-from latency.judge.turn import Outcome
 from latency.render import comparison, load_test
 from latency.render.layout import LABEL
 from latency.render.method import conditions
@@ -155,20 +154,11 @@ def of_comparison(found: Comparison) -> Results:
         for line, style in comparison.headline(found)
         if line
     ]
-    series = [
-        Series(
-            name=f"{side}: {report.run}",
-            points=_shares([getattr(one, side.lower()) for one in found.pairing.pairs if one.apart is None]),
-        )
-        for side, report in (("A", found.a), ("B", found.b))
-    ]
-    plot = Plot(
-        title="Share of the turns answered by then",
-        x="turn latency, ms",
-        y="share of turns, %",
-        kind="steps",
-        series=series,
-        limits=LIMITS,
+    timed = [one for one in found.pairing.pairs if one.apart is None]
+    sides = {f"A: {found.a.run}": [one.a for one in timed], f"B: {found.b.run}": [one.b for one in timed]}
+    plot = _answered_by_then(
+        _shares(name, [one.latency for one in outcomes if not one.is_unanswered], len(outcomes))
+        for name, outcomes in sides.items()
     )
     tables = [
         Table(headings=headings, rows=rows, text=headings[:1])
@@ -180,29 +170,31 @@ def of_comparison(found: Comparison) -> Results:
     return Results(title="Two runs compared", head=lines, sections=[section], notes=told)
 
 
-def _shares(outcomes: Sequence[Outcome]) -> list[tuple[float, float]]:
-    """The share of turns that are answered within each latency, percent; an unanswered one never is."""
-    timed = sorted(one.latency for one in outcomes if one.latency is not None and not one.is_unanswered)
-    return [(0.0, 0.0), *((round(at * 1000, 1), round(100 * n / len(outcomes), 2)) for n, at in enumerate(timed, 1))]
-
-
 def _tables(benchmark: Benchmark, llm: str) -> Iterator[Table]:
     for title, headings, rows in tables(benchmark, llm):
         yield Table(title=title, headings=headings, rows=rows, text=TEXT_COLUMNS)
 
 
 def _distributions(benchmark: Benchmark, llm: str) -> Plot:
-    series = []
-    for row in (row for row in benchmark.rows if row.llm == llm):
-        timed = sorted(row.tally.latencies.values())
-        total = len(timed) + len(row.tally.unanswered)
-        points = [(round(at * 1000, 1), round(100 * n / total, 2)) for n, at in enumerate(timed, 1)]
-        series.append(Series(name=row.variant, points=[(0.0, 0.0), *points]))
+    tallies = [(row.variant, row.tally) for row in benchmark.rows if row.llm == llm]
+    return _answered_by_then(
+        _shares(name, tally.latencies.values(), len(tally.latencies) + len(tally.unanswered)) for name, tally in tallies
+    )
+
+
+def _answered_by_then(series: Iterable[Series]) -> Plot:
     return Plot(
         title="Share of the turns answered by then",
         x="turn latency, ms",
         y="share of turns, %",
         kind="steps",
-        series=series,
+        series=list(series),
         limits=LIMITS,
     )
+
+
+def _shares(name: str, latencies: Iterable[float | None], total: int) -> Series:
+    """The share of `total` turns that were answered within each latency, percent."""
+    timed = sorted(at for at in latencies if at is not None)
+    points = [(round(at * 1000, 1), round(100 * n / total, 2)) for n, at in enumerate(timed, 1)]
+    return Series(name=name, points=[(0.0, 0.0), *points])
